@@ -10,12 +10,19 @@ static const struct rule {
   const char *name;
   tm_rule *applies;
 } rules[] = {
-  { "burst", tm_rule_burst },     { "one_error", tm_rule_one_error },
-  { "retried", tm_rule_retried }, { "tail", tm_rule_tail },
-  { "input", tm_rule_input },     { "init", tm_rule_init },
-  { "small", tm_rule_small },     { "idle_processor", tm_rule_idle_processor },
-  { "slow", tm_rule_slow },       { "memory", tm_rule_memory },
-  { "disk", tm_rule_disk },       { "timeout", tm_rule_timeout },
+  { "burst", tm_rule_burst },
+  { "one_error", tm_rule_one_error },
+  { "retried", tm_rule_retried },
+  { "tail", tm_rule_tail },
+  { "cut", tm_rule_cut },
+  { "input", tm_rule_input },
+  { "init", tm_rule_init },
+  { "small", tm_rule_small },
+  { "idle_processor", tm_rule_idle_processor },
+  { "slow", tm_rule_slow },
+  { "memory", tm_rule_memory },
+  { "disk", tm_rule_disk },
+  { "timeout", tm_rule_timeout },
   { "slower", tm_rule_slower },
 };
 

@@ -22,11 +22,11 @@
 enum tm_lane_channel {
   TM_LANE_OK,       /* ns in run() of tries that succeeded */
   TM_LANE_FAILED,   /* ns of tries that failed */
+  TM_LANE_OPEN,     /* ns of tries that run, or were cut off; by tm_step_model_settle() */
   TM_LANE_AROUND,   /* ns of tries that succeeded, outside of run() */
   TM_LANE_INIT,     /* ns from the start of a worker to the end of its init() */
   TM_LANE_ALIVE,    /* ns in which there was a worker */
   TM_LANE_FAILURES, /* how many tries failed: a short one is seen, too */
-  TM_LANE_DEATHS,
   TM_LANE_CHANNELS
 };
 

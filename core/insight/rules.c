@@ -49,7 +49,8 @@ struct tm_rule_tail tm_rule_find_tail(const struct tm_finding_input *in)
   struct tm_rule_tail tail = { .from_ns = m->last_ns };
   int64_t slots = (int64_t)m->workers.slots.len;
   int64_t begin = tm_larger(tm_rule_begin_ns(in), m->last_new_ns);
-  for (size_t i = m->series.len; i-- > 0 && bin_from(m, i) >= begin;) {
+  size_t bins = m->lacks_tries ? 0 : m->series.len; /* else nobody knows how many were busy */
+  for (size_t i = bins; i-- > 0 && bin_from(m, i) >= begin;) {
     int64_t busy = tm_bins_at(&m->series, TM_SERIES_BUSY, i), ns = bin_ns(m, i);
     if (ns <= 0)
       continue;

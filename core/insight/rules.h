@@ -19,6 +19,7 @@ tm_rule tm_rule_one_error; /* nine of ten failed tries have one error */
 tm_rule tm_rule_retried;   /* items succeeded after a failed try */
 /* rules_time.c */
 tm_rule tm_rule_tail;  /* fewer than half of the slots busy at the end, for 5 % of the time */
+tm_rule tm_rule_cut;   /* tries that hung until the job ended */
 tm_rule tm_rule_input; /* new mini-batches came, and workers waited for a tenth of their time */
 tm_rule tm_rule_init;  /* init() takes more than a tenth of worker time */
 tm_rule tm_rule_small; /* handing mini-batches over takes more than 30 % of worker time */

@@ -42,10 +42,12 @@ static void set_time(struct tm_json *out, const struct tm_step_model *m, int64_t
   tm_json_set_int(v, "lived_ns", t.lived_ns);
   tm_json_set_int(v, "run_ok_ns", t.run_ok_ns);
   tm_json_set_int(v, "run_failed_ns", t.run_failed_ns);
+  tm_json_set_int(v, "run_open_ns", t.run_open_ns);
   tm_json_set_int(v, "around_ns", t.around_ns);
   tm_json_set_int(v, "init_ns", t.init_ns);
   tm_json_set_int(v, "start_ns", t.start_ns);
   tm_json_set_int(v, "wait_ns", t.wait_ns);
+  tm_json_set_int(v, "unmeasured_ns", t.unmeasured_ns);
 }
 
 static struct tm_json *worker(const struct tm_worker_life *w, int64_t now_ns)
@@ -70,6 +72,7 @@ static struct tm_json *worker(const struct tm_worker_life *w, int64_t now_ns)
   tm_json_set_int(v, "items_failed", w->items_failed);
   tm_json_set_int(v, "run_ok_ns", w->run_ok_ns);
   tm_json_set_int(v, "run_failed_ns", w->run_failed_ns);
+  tm_json_set_int(v, "run_open_ns", w->run_open_ns);
   tm_json_set_int(v, "around_ns", w->around_ns);
   return v;
 }
@@ -128,11 +131,10 @@ static void set_sessions(struct tm_json *out, const struct tm_step_model *m)
 
 static void set_series(struct tm_json *out, const struct tm_step_model *m)
 {
-  static const char *const names[TM_SERIES_CHANNELS] = { [TM_SERIES_ITEMS] = "items",
-                                                         [TM_SERIES_OK] = "ok",
-                                                         [TM_SERIES_FAILED] = "failed",
-                                                         [TM_SERIES_BUSY] = "busy_ns",
-                                                         [TM_SERIES_ALIVE] = "alive_ns" };
+  static const char *const names[TM_SERIES_CHANNELS] = {
+    [TM_SERIES_ITEMS] = "items",  [TM_SERIES_OK] = "ok",           [TM_SERIES_FAILED] = "failed",
+    [TM_SERIES_BUSY] = "busy_ns", [TM_SERIES_RUNS] = "running_ns", [TM_SERIES_ALIVE] = "alive_ns"
+  };
   struct tm_json *v = set_new(out, "series", TM_JSON_OBJECT);
   tm_json_set_int(v, "origin_ns", m->origin_ns);
   tm_json_set_int(v, "width_ns", m->series.width_ns);

@@ -154,9 +154,6 @@ void tm_step_model_add_event(struct tm_step_model *m, const struct tm_life_row *
     free(n->address);
     n->address = tm_xstrdup(e->address);
   }
-  if (w->has_died && w->ended_ns == e->wall_ns)
-    tm_lanes_add(&m->lanes, tm_lanes_of(&m->lanes, w->slot, w->node), TM_LANE_DEATHS, e->wall_ns,
-                 1);
 }
 
 /* ---- tries ---- */
@@ -301,13 +298,26 @@ void tm_step_model_add_try(struct tm_step_model *m, const struct tm_try_row *t)
 
 /* ---- what depends on the time ---- */
 
+/* A try that has no end, or was cut off: the only one of its worker. */
+static void settle_open(struct tm_step_model *m, size_t lane, const struct tm_open_try *t)
+{
+  int64_t end_ns = tm_sum(t->begin_ns, t->elapsed_ns);
+  tm_lanes_add_span(&m->lanes, lane, TM_LANE_OPEN, t->begin_ns, end_ns);
+  if (t->runs)
+    tm_bins_add_span(&m->series, TM_SERIES_RUNS, t->begin_ns, end_ns);
+}
+
 static void settle_worker(struct tm_step_model *m, const struct tm_worker_life *w, int64_t now_ns)
 {
   size_t lane = tm_lanes_of(&m->lanes, w->slot, w->node);
   bool runs = w->session + 1 >= m->sessions.len;
   int64_t until_ns = tm_worker_until_ns(w, runs ? now_ns : 0);
+  if (runs && now_ns > 0 && w->ended_ns == 0)
+    m->known_ns = tm_smaller(m->known_ns, until_ns);
   tm_bins_add_span(&m->series, TM_SERIES_ALIVE, w->started_ns, until_ns);
-  tm_lanes_add_span(&m->lanes, lane, TM_LANE_ALIVE, w->started_ns, until_ns);
+  if (!m->lacks_tries)
+    tm_lanes_add_span(&m->lanes, lane, TM_LANE_ALIVE, w->started_ns, until_ns);
+  settle_open(m, lane, &w->open);
   int64_t begun_ns = tm_sum(w->started_ns, tm_sum(w->start_ns, w->init_ns));
   tm_lanes_add_span(&m->lanes, lane, TM_LANE_INIT, w->started_ns,
                     w->init_failed ? until_ns : tm_smaller(begun_ns, until_ns));
@@ -315,7 +325,10 @@ static void settle_worker(struct tm_step_model *m, const struct tm_worker_life *
 
 void tm_step_model_settle(struct tm_step_model *m, int64_t now_ns)
 {
+  m->known_ns = INT64_MAX;
+  tm_bins_clear(&m->series, TM_SERIES_RUNS);
   tm_bins_clear(&m->series, TM_SERIES_ALIVE);
+  tm_lanes_clear(&m->lanes, TM_LANE_OPEN);
   tm_lanes_clear(&m->lanes, TM_LANE_ALIVE);
   tm_lanes_clear(&m->lanes, TM_LANE_INIT);
   for (size_t i = 0; i < m->workers.list.len; i++)
@@ -338,4 +351,8 @@ void tm_step_model_time(const struct tm_step_model *m, int64_t now_ns, struct tm
     tm_worker_time_add(sum, w, runs ? now_ns : 0);
   }
   tm_worker_time_add(sum, &m->workers.others, 0);
+  if (m->lacks_tries) {
+    sum->unmeasured_ns = sum->wait_ns;
+    sum->wait_ns = 0;
+  }
 }

@@ -42,6 +42,7 @@ enum tm_series_channel {
   TM_SERIES_OK,    /* tries that succeeded, when they ended */
   TM_SERIES_FAILED,
   TM_SERIES_BUSY,  /* ns in which workers had a try */
+  TM_SERIES_RUNS,  /* likewise, a try that runs; by tm_step_model_settle() */
   TM_SERIES_ALIVE, /* ns in which there were workers; by tm_step_model_settle() */
   TM_SERIES_CHANNELS
 };
@@ -79,6 +80,8 @@ struct tm_step_session {
 struct tm_step_model {
   int64_t origin_ns, last_ns; /* where the axis begins, and the last moment of any row */
   int64_t last_new_ns;        /* when the last first try of a mini-batch began; 0: none has */
+  int64_t known_ns;           /* of a running step: later, not all is known; by settle() */
+  bool lacks_tries;           /* set before settle(): the table of tries has no rows, or faults */
   int64_t tries[TM_CATEGORIES];
   int64_t tries_failed;           /* all that did not succeed and were not canceled */
   int64_t items, items_failed;    /* of tries that succeeded: returned, and not */
@@ -116,8 +119,10 @@ void tm_step_model_add_process(struct tm_step_model *m, const char *node,
                                const struct tm_process_sample *s);
 void tm_step_model_add_disk(struct tm_step_model *m, const char *node,
                             const struct tm_disk_sample *s);
-/* Sets what depends on the time: TM_SERIES_ALIVE, TM_LANE_ALIVE, TM_LANE_INIT. `now_ns`: of a
- * running step, or 0. */
+/* Sets what depends on the time: `known_ns`, TM_SERIES_RUNS and _ALIVE, TM_LANE_OPEN, _ALIVE and
+ * _INIT. `now_ns`: of a running step, or 0. Before that, tm_workers_set_running() says which tries
+ * run. Without all tries, nobody knows when workers had nothing to do, and lanes have no
+ * TM_LANE_ALIVE. */
 void tm_step_model_settle(struct tm_step_model *m, int64_t now_ns);
 /* False: settle() got a time so far behind the last row that the bins are wider than those of a
  * model that is fed at once and settled with 0. */

@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "insight/sums.h"
 
+#define SHOWN_NS INT64_C(500000000) /* a try that runs has lasted longer, so none began since */
+
 static void release_life(struct tm_worker_life *l)
 {
   free(l->name);
@@ -204,26 +206,61 @@ struct tm_worker_life *tm_workers_add_try(struct tm_workers *w, const struct tm_
   l->failed_tries += sums->is_failed;
   tm_sum_add(&l->items, sums->items);
   tm_sum_add(&l->items_failed, sums->items_failed);
-  tm_sum_add(sums->is_ok ? &l->run_ok_ns : &l->run_failed_ns, sums->run_ns);
+  tm_sum_add(sums->is_ok       ? &l->run_ok_ns
+             : sums->is_failed ? &l->run_failed_ns
+                               : &l->run_open_ns,
+             sums->run_ns);
   tm_sum_add(&l->around_ns, sums->around_ns);
+  if (t->begin_wall_ns >= l->begun_ns) {
+    l->begun_ns = t->begin_wall_ns;
+    l->begun = t->mini_batch;
+  }
+  if (!sums->is_ok && !sums->is_failed && t->begin_wall_ns > 0)
+    l->open =
+        (struct tm_open_try) { t->mini_batch, t->picked, t->begin_wall_ns, t->elapsed_ns, false };
   l->last_ns = tm_larger(l->last_ns, tm_sum(t->begin_wall_ns, t->elapsed_ns));
   return found;
+}
+
+/* ---- what runs ---- */
+
+/* A worker has begun the try, by a clock that shows milliseconds, and has not ended it. */
+static bool is_at(const struct tm_worker_life *l, const struct tm_running_try *t)
+{
+  bool has_ended = l->begun == t->mini_batch && l->begun_ns >= t->begun_ns;
+  return l->ended_ns == 0 && l->open.elapsed_ns == 0 && !has_ended &&
+         l->begun_ns < t->begun_ns + SHOWN_NS;
+}
+
+void tm_workers_set_running(struct tm_workers *w, const struct tm_running_try *list, size_t len,
+                            int64_t now_ns)
+{
+  for (size_t i = 0; i < w->list.len; i++)
+    if (w->list.at[i].open.runs)
+      w->list.at[i].open = (struct tm_open_try) { .runs = false };
+  for (size_t i = 0; i < len; i++) {
+    struct tm_worker_life *l = find(w, list[i].worker);
+    if (l && list[i].begun_ns > 0 && list[i].begun_ns < now_ns && is_at(l, &list[i]))
+      l->open = (struct tm_open_try) { list[i].mini_batch, list[i].try_number, list[i].begun_ns,
+                                       now_ns - list[i].begun_ns, true };
+  }
 }
 
 /* ---- time ---- */
 
 int64_t tm_worker_until_ns(const struct tm_worker_life *w, int64_t now_ns)
 {
-  int64_t until =
-      w->ended_ns > 0 ? tm_larger(w->ended_ns, w->last_ns) : tm_larger(now_ns, w->last_ns);
+  int64_t known_ns = w->open.runs ? now_ns : now_ns - TM_UNSEEN_NS;
+  int64_t until = tm_larger(w->ended_ns > 0 ? w->ended_ns : known_ns, w->last_ns);
   return tm_larger(until, w->started_ns);
 }
 
 int64_t tm_worker_lived_ns(const struct tm_worker_life *w, int64_t now_ns)
 {
   if (!w->name) /* others: of those that have not ended, only tries are known */
-    return tm_larger(w->lived_ns, tm_sum(tm_sum(w->run_ok_ns, w->run_failed_ns),
-                                         tm_sum(tm_sum(w->start_ns, w->init_ns), w->around_ns)));
+    return tm_larger(w->lived_ns,
+                     tm_sum(tm_sum(tm_sum(w->run_ok_ns, w->run_failed_ns), w->run_open_ns),
+                            tm_sum(tm_sum(w->start_ns, w->init_ns), w->around_ns)));
   return w->lived_ns > 0 ? w->lived_ns : tm_worker_until_ns(w, now_ns) - w->started_ns;
 }
 
@@ -244,6 +281,7 @@ void tm_worker_time_add(struct tm_worker_time *sum, const struct tm_worker_life 
     take(&sum->start_ns, &left, left);
   take(&sum->run_ok_ns, &left, w->run_ok_ns);
   take(&sum->run_failed_ns, &left, w->run_failed_ns);
+  take(&sum->run_open_ns, &left, tm_sum(w->run_open_ns, w->open.runs ? w->open.elapsed_ns : 0));
   take(&sum->init_ns, &left, w->init_ns);
   take(&sum->start_ns, &left, w->start_ns);
   take(&sum->around_ns, &left, w->around_ns);

@@ -22,6 +22,17 @@
 #define TM_WORKERS_NAMED  20000 /* later ones are only counted */
 #define TM_WORKERS_RECENT 128
 
+/* The last seconds of a running step are known only where a worker is known to be at a try. A try
+ * is in a table when it has ended; in the file of a running job (running.h) once it has lasted a
+ * second, at most two seconds later. */
+#define TM_UNSEEN_NS INT64_C(4000000000)
+
+struct tm_open_try { /* one that did not end by itself */
+  int64_t mini_batch, try_number, begin_ns;
+  int64_t elapsed_ns; /* 0: there is none */
+  bool runs;          /* now; else it was cut off with its worker */
+};
+
 struct tm_worker_life {
   char *name, *node, *address, *end; /* `end`: how it ended, one line; NULL: it has not */
   size_t slot, session;              /* `session`: the one in which it was started, from 0 */
@@ -40,6 +51,9 @@ struct tm_worker_life {
   int64_t max_rss_bytes; /* 0: not known */
   int64_t tries, failed_tries, items, items_failed;
   int64_t run_ok_ns, run_failed_ns; /* in run() of tries that succeeded and failed */
+  int64_t run_open_ns;              /* of those that were cut off */
+  struct tm_open_try open; /* the last one; or the one that runs: tm_workers_set_running() */
+  int64_t begun_ns, begun; /* when its last try began that has ended, and its mini-batch */
   int64_t around_ns; /* of its tries, outside of run(): loading the items, handing over the rows */
 };
 
@@ -74,8 +88,16 @@ struct tm_worker_life *tm_workers_add_try(struct tm_workers *w, const struct tm_
                                           const struct tm_try_sums *sums, size_t session);
 /* Whether an event or a try has named the worker; or there are too many to know. */
 bool tm_workers_knows(struct tm_workers *w, const char *name);
-/* How long a worker has lived: until it ended; else until `now_ns`, or, if it was cut off (0),
- * until its last event or try. At least 0. */
+struct tm_running_try { /* what a worker is at, as far as anybody knows */
+  const char *worker;
+  int64_t mini_batch, try_number, begun_ns;
+};
+/* Sets which workers have a try that runs at `now_ns`; of others, it is forgotten. One that has
+ * ended by what the tables say, or whose worker has, is left out. */
+void tm_workers_set_running(struct tm_workers *w, const struct tm_running_try *list, size_t len,
+                            int64_t now_ns);
+/* How long a worker has lived: until it ended; else until `now_ns`, as far as that is known
+ * (TM_UNSEEN_NS), or, if it was cut off (0), until its last event or try. At least 0. */
 int64_t tm_worker_lived_ns(const struct tm_worker_life *w, int64_t now_ns);
 /* Where its life ends in the timeline, likewise. */
 int64_t tm_worker_until_ns(const struct tm_worker_life *w, int64_t now_ns);
@@ -83,8 +105,10 @@ int64_t tm_worker_until_ns(const struct tm_worker_life *w, int64_t now_ns);
 /* Where the time of workers went; the parts add up to `lived_ns`. */
 struct tm_worker_time {
   int64_t lived_ns, run_ok_ns, run_failed_ns, around_ns, init_ns;
-  int64_t start_ns; /* starting and loading the script; all of a worker that was never ready */
+  int64_t run_open_ns; /* of tries that run, or were cut off */
+  int64_t start_ns;    /* starting and loading the script; all of a worker that was never ready */
   int64_t wait_ns;
+  int64_t unmeasured_ns; /* it may have been anything: not all tries are known */
 };
 void tm_worker_time_add(struct tm_worker_time *sum, const struct tm_worker_life *w, int64_t now_ns);
 

@@ -11,10 +11,15 @@ static int level_of(double part, double whole)
   return (int)fmax(1, fmin(7, ceil(7 * part / whole)));
 }
 
+static double run_of(const double *ns)
+{
+  return ns[TM_LANE_OK] + ns[TM_LANE_FAILED] + ns[TM_LANE_OPEN];
+}
+
 /* What took most of the time, if that was not run(). */
 static enum tm_lane_rest rest_of(const double *ns, double whole)
 {
-  double run = ns[TM_LANE_OK] + ns[TM_LANE_FAILED];
+  double run = run_of(ns);
   double init = ns[TM_LANE_INIT], around = ns[TM_LANE_AROUND];
   double none = whole - run - init - around;
   if (init > run && init >= around && init > none)
@@ -31,7 +36,7 @@ uint8_t tm_lane_cell(const struct tm_bins *bins, size_t first, size_t end, size_
     for (size_t c = 0; c < TM_LANE_CHANNELS; c++)
       ns[c] += (double)tm_bins_at(bins, c, i);
   double whole = (double)(end - first) * (double)bins->width_ns * (double)(slots > 0 ? slots : 1);
-  int run = level_of(ns[TM_LANE_OK] + ns[TM_LANE_FAILED], whole);
+  int run = level_of(run_of(ns), whole);
   int failed = level_of(ns[TM_LANE_FAILED], whole);
   if (failed == 0 && ns[TM_LANE_FAILURES] > 0)
     failed = 1;

@@ -1,7 +1,8 @@
 /* lane_cells.h - a piece of a lane as one byte: what the workers of the lane were doing in some
  * time. Pure.
  *
- *   bits 0 to 2   how much of the time was in run(), successes and failures together: 0 to 7
+ *   bits 0 to 2   how much of the time was in run(), successes, failures and tries without an
+ *                 end together: 0 to 7
  *   bits 3 to 5   how much was in tries that failed; at least 1 if one failed, however short
  *   bits 6 and 7  the rest: enum tm_lane_rest
  *

@@ -263,8 +263,8 @@ static void add_try(struct pen *pen, const struct tm_box *b)
 
 static bool is_seen(const struct picture *p, const struct tm_box *b, bool failed)
 {
-  return is_failed(b) == failed && b->begin_ns < p->axis->to_ns &&
-         b->begin_ns + b->elapsed_ns >= p->axis->from_ns;
+  return is_failed(b) == failed && b->category != TM_CATEGORY_CANCELED &&
+         b->begin_ns < p->axis->to_ns && b->begin_ns + b->elapsed_ns >= p->axis->from_ns;
 }
 
 static void add_boxes(struct picture *p, const struct tm_box *boxes, size_t n, bool failed)
@@ -303,6 +303,49 @@ static void add_tries(struct picture *p)
   tm_html_close(p->h, "g");
   add_boxes(p, boxes, n, true);
   free(boxes);
+}
+
+/* ---- tries without an end ---- */
+
+bool tm_lane_open_box(struct tm_box *out, const struct tm_step_model *m,
+                      const struct tm_worker_life *w)
+{
+  const struct tm_open_try *t = &w->open;
+  if (t->elapsed_ns <= 0 || m->lanes.are_nodes || w->slot >= m->lanes.of_slot.len)
+    return false;
+  *out = (struct tm_box) { .lane = m->lanes.of_slot.at[w->slot],
+                           .begin_ns = t->begin_ns,
+                           .elapsed_ns = t->elapsed_ns,
+                           .mini_batch = t->mini_batch,
+                           .try_number = (uint32_t)t->try_number,
+                           .category = t->runs ? TM_BOX_RUNS : TM_CATEGORY_CANCELED };
+  return true;
+}
+
+static void add_open(struct picture *p, const struct tm_box *b)
+{
+  double from = fmax(0, tm_axis_x(p->axis, b->begin_ns) * TM_PLOT_WIDTH);
+  double to = fmin(TM_PLOT_WIDTH, tm_axis_x(p->axis, b->begin_ns + b->elapsed_ns) * TM_PLOT_WIDTH);
+  struct tm_buf title = TM_BUF_NONE;
+  tm_buf_printf(&title, "mini-batch %lld, try %u: %s ", (long long)b->mini_batch, b->try_number,
+                b->category == TM_BOX_RUNS ? "has run for" : "cut off after");
+  tm_time_precise(&title, b->elapsed_ns);
+  tm_svg_rect(p->h, TM_PAINT_DIM, from, p->height * (b->lane + 0.19), fmax(p->px, to - from),
+              fmax(1, p->height * 0.62), tm_buf_str(&title));
+  tm_buf_release(&title);
+}
+
+static void add_all_open(struct picture *p)
+{
+  size_t marks = 0;
+  for (size_t i = 0; i < p->m->workers.list.len && marks < TM_LANE_MARKS; i++) {
+    struct tm_box box;
+    if (!tm_lane_open_box(&box, p->m, &p->m->workers.list.at[i]) ||
+        box.begin_ns >= p->axis->to_ns || box.begin_ns + box.elapsed_ns < p->axis->from_ns)
+      continue;
+    add_open(p, &box);
+    marks++;
+  }
 }
 
 /* ---- deaths ---- */
@@ -402,6 +445,7 @@ void tm_lane_picture_add(struct tm_html *h, const struct tm_step_model *m,
     add_tries(&p);
   else
     add_bins(&p);
+  add_all_open(&p);
   add_deaths(&p);
   tm_svg_stretch_close(h);
   tm_svg_close(h);

@@ -14,6 +14,11 @@
 /* `width`: px of the axis. */
 void tm_lane_picture_add(struct tm_html *h, const struct tm_step_model *m,
                          const struct tm_axis *axis, struct tm_timeline_detail detail, int width);
+/* The box of a try that the worker has not ended, or did not: false, there is none, or its lane has
+ * more than one slot. */
+#define TM_BOX_RUNS TM_CATEGORIES /* `category` of one that runs */
+bool tm_lane_open_box(struct tm_box *out, const struct tm_step_model *m,
+                      const struct tm_worker_life *w);
 /* px of a lane, when there are so many. */
 int tm_lane_height(size_t lanes);
 

@@ -582,7 +582,7 @@
 
   // ---- the lanes, on a canvas --------------------------------------------------------------------
 
-  const IDLE = 1, STARTING = 2, LOADING = 3; // bits 6 and 7 of a cell
+  const IDLE = 1, STARTING = 2, LOADING = 3, OPEN = 4; // bits 6 and 7 of a cell; "canceled", and later ones that run
 
   // Colours of the theme as [red, green, blue]; forced colours, too.
   let colours = null;
@@ -611,18 +611,16 @@
     const { count, lives = [], names = [], nodes } = data.lanes;
     const e = find('[data-row="lanes"]', box), chart = e && find('.chart', e), view = e && find('svg.view', e);
     if (!chart || !view || !count) return null;
-    const cells = data.lanes.cells ? bytesOf(data.lanes.cells.data) : new Uint8Array(0);
-    const cellCount = data.lanes.cells ? data.lanes.cells.count : 0;
-    const cellWidth = data.lanes.cells ? data.lanes.cells.width : 1;
+    const { data: text = '', count: cellCount = 0, width: cellWidth = 1 } = data.lanes.cells || {}, cells = bytesOf(text);
     const boxes = data.lanes.boxes ? readBoxes(data.lanes.boxes, axis) : null;
+    const open = data.lanes.open ? readBoxes(data.lanes.open, axis) : null; // tries that run, or were cut off
     const canvas = make('canvas', { 'aria-hidden': 'true' });
     const output = make('output', { class: 'lane-output', 'aria-live': 'off' });
     chart.after(canvas);
     chart.classList.add('drawn');
     box.after(output);
-    let row = null, marked = -1; // the lane that is read; the box that a link names
+    let row = null, marked = {}; // the lane that is read; the box that a link names
     canvas.style.height = `${chart.getAttribute('height')}px`;
-
     // For each pixel column the cells [first, end); -1: the axis is folded or has no session there.
     function columnsOf(width, a, b) {
       const first = new Int32Array(width), end = new Int32Array(width);
@@ -668,7 +666,7 @@
         paintLane(pixels, width, Math.round(l * lane), Math.round((l + 1) * lane), line, paints);
       }
       context.putImageData(image, 0, 0);
-      if (boxes) drawBoxes(context, colours, width, lane, a, b, scale);
+      for (const list of [boxes, open]) if (list) drawBoxes(list, context, colours, width, lane, a, b, scale);
       drawDeaths(context, colours, width, lane, a, b, scale);
       if (row !== null) {
         context.strokeStyle = css(colours.dim);
@@ -696,7 +694,7 @@
       }
     }
 
-    const isFailed = category => category !== 0 && category !== 4; // "ok" and "canceled"
+    const isFailed = category => category > 0 && category < OPEN;
 
     function hatch(context, colours, scale) {
       const tile = make('canvas'), size = Math.round(6 * scale), c = tile.getContext('2d');
@@ -711,8 +709,8 @@
       return context.createPattern(tile, 'repeat');
     }
 
-    function drawBoxes(context, colours, width, lane, a, b, scale) {
-      const done = css(mix(colours.done, colours.ground, 0.85)), failed = css(colours.failed), wide = hatch(context, colours, scale);
+    function drawBoxes(boxes, context, colours, width, lane, a, b, scale) {
+      const done = css(mix(colours.done, colours.ground, 0.85)), failed = css(colours.failed), dim = css(colours.dim), wide = hatch(context, colours, scale);
       const height = Math.max(1, Math.round(lane) - (lane > 2 ? 1 : 0)), inset = Math.floor(height * 0.19);
       for (const late of [false, true]) // failures over successes
         for (let i = 0; i < boxes.count; i++) {
@@ -720,9 +718,9 @@
           const x0 = (boxes.x0[i] - a) / (b - a) * width, x1 = (boxes.x1[i] - a) / (b - a) * width;
           if (x1 < 0 || x0 > width) continue;
           const w = Math.max(1, x1 - x0 - (x1 - x0 > 3 ? 1 : 0)), y = Math.round(boxes.lane[i] * lane);
-          context.fillStyle = late ? (w > 4 * scale ? wide : failed) : done;
+          context.fillStyle = late ? (w > 4 * scale ? wide : failed) : boxes.category[i] < OPEN ? done : dim;
           context.fillRect(x0, late ? y : y + inset, w, late ? height : Math.max(1, height - 2 * inset));
-          if (i === marked) Object.assign(context, { lineWidth: 2 * scale, strokeStyle: css(colours.ink) }).strokeRect(x0, y + scale, w, height - 2 * scale);
+          if (i === marked.i && boxes === marked.list) Object.assign(context, { lineWidth: 2 * scale, strokeStyle: css(colours.ink) }).strokeRect(x0, y + scale, w, height - 2 * scale);
         }
     }
 
@@ -734,17 +732,15 @@
       }
     }
 
-    function boxAt(t) {
-      for (let i = 0; boxes && i < boxes.count; i++)
-        if (boxes.lane[i] === row && boxes.from[i] <= t && t < boxes.from[i] + boxes.elapsed[i]) return i;
-      return -1;
-    }
+    const boxAt = (list, t) => (list ? list.from.findIndex((from, i) => list.lane[i] === row && from <= t && t < from + list.elapsed[i]) : -1);
 
     function read(t) {
       const life = lives.find(([, l, from, to]) => l === row && from <= t && t <= to);
       const who = visible(nodes ? `node ${names[row]}` : life ? life[0] : `slot ${row}`);
+      const at = boxAt(open, t), end = at >= 0 && open.category[at] === OPEN ? 'cut off' : 'has not ended';
+      if (at >= 0) return `${who}: mini-batch ${open.mini[at]}, try ${open.tries[at]}, ${formatDuration(open.elapsed[at])}, ${end}`;
       if (boxes) {
-        const i = boxAt(t);
+        const i = boxAt(boxes, t);
         if (i < 0) return `${who}: ${life ? 'no try' : 'not there'}`;
         return `${who}: mini-batch ${boxes.mini[i]}, try ${boxes.tries[i]}, ${formatDuration(boxes.elapsed[i])}` +
           (isFailed(boxes.category[i]) ? ', failed' : '');
@@ -764,8 +760,9 @@
         row = at >= 0 && at < count ? at : null;
       },
       findMiniBatch(number) {
-        const i = marked = boxes ? boxes.mini.indexOf(Number(number)) : -1;
-        return i < 0 ? null : { lane: boxes.lane[i], from: boxes.from[i], elapsed: boxes.elapsed[i] };
+        const list = [boxes, open].find(l => l && l.mini.includes(Number(number))), i = list ? list.mini.indexOf(Number(number)) : -1;
+        marked = { list, i };
+        return list ? { lane: list.lane[i], from: list.from[i], elapsed: list.elapsed[i] } : null;
       },
     };
   }

@@ -177,10 +177,12 @@ static struct tm_worker_time time_of(const struct tm_job_page *page)
     sum.lived_ns += t.lived_ns;
     sum.run_ok_ns += t.run_ok_ns;
     sum.run_failed_ns += t.run_failed_ns;
+    sum.run_open_ns += t.run_open_ns;
     sum.around_ns += t.around_ns;
     sum.init_ns += t.init_ns;
     sum.start_ns += t.start_ns;
     sum.wait_ns += t.wait_ns;
+    sum.unmeasured_ns += t.unmeasured_ns;
   }
   return sum;
 }
@@ -192,10 +194,12 @@ static void add_worker_time(struct tm_html *h, const struct tm_job_page *page)
     int64_t ns;
     const char *words;
   } others[] = { { t.run_failed_ns, " in failed tries" },
+                 { t.run_open_ns, " in tries that were cut off" },
                  { t.around_ns, " loading and handing over" },
                  { t.init_ns, " in init()" },
                  { t.start_ns, " starting" },
-                 { t.wait_ns, " waiting" } };
+                 { t.wait_ns, " waiting" },
+                 { t.unmeasured_ns, " not measured" } };
   size_t largest = 0;
   if (t.lived_ns <= 0)
     return;
@@ -205,6 +209,7 @@ static void add_worker_time(struct tm_html *h, const struct tm_job_page *page)
   begin_label(h);
   tm_html_text(h, "of worker time in committed run()");
   begin_value(h);
+  tm_html_text(h, t.unmeasured_ns > 0 ? "≥ " : "");
   tm_page_percent(h, (double)t.run_ok_ns / (double)t.lived_ns);
   begin_remark(h);
   if (others[largest].ns > 0) {

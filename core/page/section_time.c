@@ -15,17 +15,19 @@ struct part {
   int64_t ns;
 };
 
-#define PARTS 6
+#define PARTS 8
 
 static size_t parts_of(const struct tm_worker_time *t, struct part parts[PARTS])
 {
   const struct part all[PARTS] = {
     { TM_PAINT_DONE, "run() of tries that succeeded", t->run_ok_ns },
     { TM_PAINT_FAILED, "run() of tries that failed", t->run_failed_ns },
+    { TM_PAINT_DIM, "run() of tries that still run, or were cut off", t->run_open_ns },
     { TM_PAINT_LOADING, "loading inputs, handing over results", t->around_ns },
     { TM_PAINT_INIT, "init()", t->init_ns },
     { TM_PAINT_INIT, "starting workers, loading the script", t->start_ns },
     { TM_PAINT_NOTHING, "waiting for work", t->wait_ns },
+    { TM_PAINT_GAP, "not measured: the table of tries is not whole", t->unmeasured_ns },
   };
   size_t n = 0;
   for (size_t i = 0; i < PARTS; i++)
@@ -53,7 +55,8 @@ static void add_label(struct tm_html *h, const struct part *p, double from, doub
   tm_buf_printf(&text, "%.0f %%", 100 * share);
   tm_html_open(h, "g");
   tm_html_attrf(h, "class", "on-%s", tm_paint_name(p->paint));
-  bool is_dark = p->paint == TM_PAINT_DONE || p->paint == TM_PAINT_FAILED;
+  bool is_dark =
+      p->paint == TM_PAINT_DONE || p->paint == TM_PAINT_FAILED || p->paint == TM_PAINT_DIM;
   tm_svg_label(h, &(struct tm_svg_label) { .percent = 100 * from,
                                            .x = 8,
                                            .y = 22,

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "insight/sums.h"
 #include "page/figures.h"
 #include "page/section.h"
 
@@ -161,20 +162,40 @@ static void add_failed(struct tm_timeline *t, const struct tm_step_model *m)
   r->sentence = tm_buf_take(&text);
 }
 
+/* Those that have ended a try, and those that are at one; what is not known yet is a gap. */
+static void set_busy(struct tm_series *s, const struct tm_step_model *m, size_t points,
+                     int64_t end_ns)
+{
+  struct tm_series runs;
+  tm_series_of_bins(s, &m->series, TM_SERIES_BUSY, points, end_ns, 1);
+  tm_series_of_bins(&runs, &m->series, TM_SERIES_RUNS, points, end_ns, 1);
+  for (size_t i = 0; i < s->len; i++) {
+    int64_t to = tm_smaller(s->from_ns + (int64_t)(i + 1) * s->width_ns, end_ns);
+    s->at[i] = to > m->known_ns ? NAN : s->at[i] + runs.at[i];
+  }
+  tm_series_release(&runs);
+}
+
 static void add_busy(struct tm_timeline *t, const struct tm_job_page *page,
                      const struct tm_step_model *m)
 {
   int64_t wanted = page->job->steps.at[page->step].workers_wanted;
   struct tm_buf text = TM_BUF_NONE;
-  if (m->series.len == 0)
+  struct tm_series busy;
+  if (m->series.len == 0 || (m->lacks_tries && tries_of(m) == 0))
     return;
+  set_busy(&busy, m, points_of(t, m), t->end_ns);
+  if (tm_series_look(&busy).len == 0) {
+    tm_series_release(&busy);
+    return;
+  }
   struct tm_timeline_row *r = add_row(t, &(struct tm_timeline_row) { .id = "busy",
                                                                      .label = "Workers busy",
                                                                      .unit = "",
                                                                      .paint = TM_PAINT_DONE,
                                                                      .form = TM_PLOT_AREA,
-                                                                     .height = 60 });
-  tm_series_of_bins(&r->series, &m->series, TM_SERIES_BUSY, points_of(t, m), t->end_ns, 1);
+                                                                     .height = 60,
+                                                                     .series = busy });
   tm_series_cut(&r->series, &t->axis);
   r->limit = (double)wanted;
   r->top = fmax(top_of(&r->series, NULL), (double)wanted * 1.06);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "page/lane_cells.h"
@@ -120,6 +121,8 @@ static void add_pieces(struct tm_buf *json, const struct tm_axis *a)
 
 /* ---- lanes ---- */
 
+struct boxes TM_ARRAY(struct tm_box);
+
 static void add_cells(struct tm_buf *json, const struct tm_lanes *l, size_t max)
 {
   size_t len = 0, joined = 1, *slots = tm_lane_slots(l);
@@ -141,32 +144,47 @@ static void add_cells(struct tm_buf *json, const struct tm_lanes *l, size_t max)
   free(slots);
 }
 
-#define EACH_BOX(json, l, name, add)                                                               \
+#define EACH_BOX(json, boxes, len, name, add)                                                      \
   do {                                                                                             \
-    for (size_t each = 0; each < (l)->boxes.len; each++) {                                         \
-      const struct tm_box *b = &(l)->boxes.at[each];                                               \
+    for (size_t each = 0; each < (len); each++) {                                                  \
+      const struct tm_box *b = &(boxes)[each];                                                     \
       add;                                                                                         \
     }                                                                                              \
     add_array(json, name, &bytes);                                                                 \
     tm_buf_add_char(json, ',');                                                                    \
   } while (0)
 
-static void add_boxes(struct tm_buf *json, const struct tm_lanes *l)
+static void add_boxes(struct tm_buf *json, const char *name, const struct tm_box *at, size_t n,
+                      int64_t origin_ns)
 {
   struct tm_buf bytes = TM_BUF_NONE;
-  tm_buf_printf(json, ",\"boxes\":{");
-  EACH_BOX(json, l, "lane", {
+  tm_buf_printf(json, ",\"%s\":{", name);
+  EACH_BOX(json, at, n, "lane", {
     tm_buf_add_char(&bytes, (char)(b->lane & 255));
     tm_buf_add_char(&bytes, (char)(b->lane >> 8));
   });
-  EACH_BOX(json, l, "from", add_f64(&bytes, seconds(b->begin_ns - l->origin_ns)));
-  EACH_BOX(json, l, "elapsed", add_f32(&bytes, seconds(b->elapsed_ns)));
-  EACH_BOX(json, l, "mini", add_f64(&bytes, (double)b->mini_batch));
-  EACH_BOX(json, l, "tries",
+  EACH_BOX(json, at, n, "from", add_f64(&bytes, seconds(b->begin_ns - origin_ns)));
+  EACH_BOX(json, at, n, "elapsed", add_f32(&bytes, seconds(b->elapsed_ns)));
+  EACH_BOX(json, at, n, "mini", add_f64(&bytes, (double)b->mini_batch));
+  EACH_BOX(json, at, n, "tries",
            tm_buf_add_char(&bytes, (char)(b->try_number > 255 ? 255 : b->try_number)));
-  EACH_BOX(json, l, "category", tm_buf_add_char(&bytes, (char)b->category));
-  tm_buf_printf(json, "\"count\":%zu}", l->boxes.len);
+  EACH_BOX(json, at, n, "category", tm_buf_add_char(&bytes, (char)b->category));
+  tm_buf_printf(json, "\"count\":%zu}", n);
   tm_buf_release(&bytes);
+}
+
+/* Tries that run, or were cut off, also where tries are not shown one by one. */
+static void add_open(struct tm_buf *json, const struct tm_step_model *m)
+{
+  struct boxes boxes = { 0 };
+  for (size_t i = 0; i < m->workers.list.len && boxes.len < TM_LIVES_SHOWN; i++) {
+    struct tm_box box;
+    if (tm_lane_open_box(&box, m, &m->workers.list.at[i]))
+      *TM_ARRAY_ADD(&boxes) = box;
+  }
+  if (boxes.len > 0)
+    add_boxes(json, "open", boxes.at, boxes.len, m->origin_ns);
+  TM_ARRAY_RELEASE(&boxes);
 }
 
 static void add_lives(struct tm_buf *json, const struct tm_step_model *m, int64_t now_ns)
@@ -201,7 +219,8 @@ static void add_lanes(struct tm_buf *json, const struct tm_timeline *t,
   add_lives(json, m, t->end_ns);
   add_cells(json, l, detail.cells);
   if (detail.has_boxes)
-    add_boxes(json, l);
+    add_boxes(json, "boxes", l->boxes.at, l->boxes.len, l->origin_ns);
+  add_open(json, m);
   tm_buf_add_char(json, '}');
 }
 

@@ -194,6 +194,27 @@ static void read_all(struct tidemill_insight *in, size_t step, struct feed *f,
   (void)read_new(in, step, f);
 }
 
+static void settle(struct tidemill_insight *in, size_t step)
+{
+  const struct tm_fact_step *facts = &in->job.steps.at[step];
+  struct tm_insight_step *s = &in->steps.at[step];
+  bool runs = facts->state == TM_FACT_RUNNING;
+  int64_t now_ns = runs ? tm_insight_now_ns(in) : 0;
+  struct TM_ARRAY(struct tm_running_try) tries = { 0 };
+  for (size_t i = 0; runs && i < facts->running.len; i++) {
+    const struct tm_fact_activity *a = &facts->running.at[i];
+    if (a->worker && a->mini_batch >= 0)
+      *TM_ARRAY_ADD(&tries) = (struct tm_running_try) { .worker = a->worker,
+                                                        .mini_batch = a->mini_batch,
+                                                        .try_number = a->try_number,
+                                                        .begun_ns = a->begun_ns };
+  }
+  tm_workers_set_running(&s->model.workers, tries.at, tries.len, now_ns);
+  TM_ARRAY_RELEASE(&tries);
+  s->model.lacks_tries = s->tries_at == 0 || tm_table_faults_any(&s->tries_faults, runs);
+  tm_step_model_settle(&s->model, now_ns);
+}
+
 bool tm_insight_read_rows(struct tidemill_insight *in, size_t step)
 {
   const struct tm_fact_step *facts = &in->job.steps.at[step];
@@ -216,7 +237,7 @@ bool tm_insight_read_rows(struct tidemill_insight *in, size_t step)
   }
   read_errors(in, step);
   set_faults(&in->job.steps.at[step], s);
-  tm_step_model_settle(&s->model, runs ? tm_insight_now_ns(in) : 0);
+  settle(in, step);
   TM_ARRAY_RELEASE(&sessions);
   return s->events_at != events_at || s->tries_at != tries_at;
 }

@@ -48,11 +48,14 @@ static inline void text_of_life(struct tm_buf *out, const struct tm_worker_life 
   tm_buf_printf(out, "worker %s %s %s <%s> slot %zu session %zu node %zu pid %" PRId64,
                 w->name ? w->name : "-", w->node ? w->node : "-", w->address ? w->address : "-",
                 w->end ? w->end : "-", w->slot, w->session, w->node_at, w->pid);
-  const int64_t numbers[] = { w->started_ns,    w->ready_ns, w->ended_ns,      w->lived_ns,
-                              w->start_ns,      w->init_ns,  w->init_failed,   w->has_died,
-                              w->was_killed,    w->last_ns,  w->max_rss_bytes, w->tries,
-                              w->failed_tries,  w->items,    w->items_failed,  w->run_ok_ns,
-                              w->run_failed_ns, w->around_ns };
+  const int64_t numbers[] = {
+    w->started_ns,    w->ready_ns,        w->ended_ns,        w->lived_ns,      w->start_ns,
+    w->init_ns,       w->init_failed,     w->has_died,        w->was_killed,    w->last_ns,
+    w->max_rss_bytes, w->tries,           w->failed_tries,    w->items,         w->items_failed,
+    w->run_ok_ns,     w->run_failed_ns,   w->around_ns,       w->run_open_ns,   w->begun_ns,
+    w->begun,         w->open.mini_batch, w->open.try_number, w->open.begin_ns, w->open.elapsed_ns,
+    w->open.runs
+  };
   for (size_t i = 0; i < TM_COUNT_OF(numbers); i++)
     tm_buf_printf(out, " %" PRId64, numbers[i]);
   tm_buf_add_char(out, '\n');
@@ -120,6 +123,8 @@ static inline void text_of_model(struct tm_buf *out, const struct tm_step_model 
                               m->tries_ns,
                               m->cpu_ns,
                               m->last_new_ns,
+                              m->known_ns,
+                              m->lacks_tries,
                               m->clock_jumps };
   for (size_t i = 0; i < TM_COUNT_OF(numbers); i++)
     tm_buf_printf(out, " %" PRId64, numbers[i]);

@@ -137,8 +137,19 @@ static void what_depends_on_the_time_is_replaced_by_the_next_time(void **state)
   static struct tm_step_model m;
   tm_step_model_init(&m, 10 * S);
   feed_three(&m);
+  tm_workers_set_running(
+      &m.workers, &(struct tm_running_try) { m.workers.list.at[0].name, 9, 1, 15 * S }, 1, 20 * S);
   tm_step_model_settle(&m, 20 * S);
   assert_int_equal(sum_of(&m.series, TM_SERIES_ALIVE), 10 * S);
+  assert_int_equal(sum_of(&m.series, TM_SERIES_RUNS), 5 * S);
+  assert_int_equal(sum_of(&m.lanes.list.at[0].bins, TM_LANE_OPEN), 5 * S);
+  assert_int_equal(m.known_ns, 20 * S);
+  tm_workers_set_running(&m.workers, NULL, 0, 0);
+  tm_step_model_settle(&m, 20 * S);
+  assert_int_equal(sum_of(&m.series, TM_SERIES_ALIVE), 10 * S - TM_UNSEEN_NS);
+  assert_int_equal(sum_of(&m.series, TM_SERIES_RUNS), 0);
+  assert_int_equal(sum_of(&m.lanes.list.at[0].bins, TM_LANE_OPEN), 0);
+  assert_int_equal(m.known_ns, 20 * S - TM_UNSEEN_NS);
   assert_false(tm_step_model_is_exact(&m));
   tm_step_model_settle(&m, 0);
   assert_int_equal(sum_of(&m.series, TM_SERIES_ALIVE), 4 * S);
@@ -146,6 +157,28 @@ static void what_depends_on_the_time_is_replaced_by_the_next_time(void **state)
   assert_int_equal(sum_of(&m.series, TM_SERIES_BUSY), 3 * S);
   assert_int_equal(sum_of(&m.lanes.list.at[0].bins, TM_LANE_FAILED), 1 * S);
   assert_int_equal(sum_of(&m.lanes.list.at[0].bins, TM_LANE_FAILURES), 1);
+  assert_int_equal(m.known_ns, INT64_MAX);
+  tm_step_model_release(&m);
+}
+
+/* What workers did between the tries that are known. */
+static void without_all_tries_nobody_knows_who_waited(void **state)
+{
+  static struct tm_step_model m;
+  struct tm_worker_time all, some;
+  tm_step_model_init(&m, 10 * S);
+  feed_three(&m);
+  tm_step_model_settle(&m, 0);
+  tm_step_model_time(&m, 0, &all);
+  m.lacks_tries = true;
+  tm_step_model_settle(&m, 0);
+  tm_step_model_time(&m, 0, &some);
+  assert_true(all.wait_ns > 0);
+  assert_int_equal(all.unmeasured_ns, 0);
+  assert_int_equal(some.unmeasured_ns, all.wait_ns);
+  assert_int_equal(some.wait_ns, 0);
+  assert_int_equal(some.lived_ns, all.lived_ns);
+  assert_int_equal(sum_of(&m.lanes.list.at[0].bins, TM_LANE_ALIVE), 0);
   tm_step_model_release(&m);
 }
 
@@ -214,7 +247,9 @@ static void end_worker(struct rows *r, int64_t now_ns, const char *name, int64_t
 /* A session in which workers try, fail, die and are replaced; the first one is killed. */
 static int64_t draw_session(struct rows *r, int64_t begin_ns, bool is_killed)
 {
-  static const char *const categories[] = { "", "", "", "", "error", "lost", "timeout" };
+  static const char *const categories[] = {
+    "", "", "", "", "error", "lost", "timeout", "canceled"
+  };
   const char *workers[SLOTS];
   int64_t now_ns = begin_ns, busy_until[SLOTS] = { 0 };
   for (int i = 0; i < SLOTS; i++)
@@ -277,6 +312,16 @@ static char *fed_at_once(struct rows *r)
   return tm_buf_take(&text);
 }
 
+/* Any worker may be at any mini-batch. */
+static void set_running(struct rows *r, struct tm_step_model *m)
+{
+  struct tm_running_try list[3];
+  for (size_t i = 0; i < TM_COUNT_OF(list); i++)
+    list[i] = (struct tm_running_try) { r->names.at[draw(r, (int64_t)r->names.len)], draw(r, 1000),
+                                        1, m->last_ns - draw(r, 2 * S) };
+  tm_workers_set_running(&m->workers, list, TM_COUNT_OF(list), m->last_ns);
+}
+
 static char *fed_in_pieces(struct rows *r)
 {
   static struct tm_step_model m;
@@ -291,11 +336,14 @@ static char *fed_in_pieces(struct rows *r)
     for (int64_t n = draw(r, 60); n > 0 && tries < r->tries.len && r->after.at[tries] <= events;
          n--)
       tm_step_model_add_try(&m, &r->tries.at[tries++]);
-    if (draw(r, 2))
+    if (draw(r, 2)) {
+      set_running(r, &m);
       tm_step_model_settle(&m, m.last_ns);
+    }
   }
   r->sessions[1].mini_batches = 5;
   tm_step_model_set_sessions(&m, r->sessions, 2);
+  tm_workers_set_running(&m.workers, NULL, 0, 0);
   tm_step_model_settle(&m, 0);
   assert_true(tm_step_model_is_exact(&m));
   text_of_model(&text, &m);
@@ -338,6 +386,7 @@ UNIT_TESTS({
     cmocka_unit_test(tries_are_summed),
     cmocka_unit_test(a_mini_batch_that_succeeds_after_a_failure_is_retried),
     cmocka_unit_test(what_depends_on_the_time_is_replaced_by_the_next_time),
+    cmocka_unit_test(without_all_tries_nobody_knows_who_waited),
     cmocka_unit_test(hostile_rows_do_no_harm),
     cmocka_unit_test(pieces_end_in_the_same_model),
     cmocka_unit_test(slots_are_no_more_than_there_were_workers_at_once),

@@ -141,7 +141,7 @@ static void a_worker_that_was_cut_off_lived_until_its_last_try(void **state)
   event(&w, 0, 1000, "p0", "0", "started", 0, "");
   (void)tm_workers_add_try(&w, &t, &(struct tm_try_sums) { .run_ns = 400, .is_ok = true }, 0);
   assert_int_equal(tm_worker_lived_ns(&w.list.at[0], 0), 1500);
-  assert_int_equal(tm_worker_lived_ns(&w.list.at[0], 9000), 8000);
+  assert_int_equal(tm_worker_lived_ns(&w.list.at[0], TM_UNSEEN_NS + 9000), 8000);
   tm_workers_release(&w);
 }
 
@@ -164,13 +164,14 @@ static void expect_time(const struct tm_worker_life *l, int64_t now_ns, const ch
   struct tm_worker_time t = { 0 };
   struct tm_buf text = TM_BUF_NONE;
   tm_worker_time_add(&t, l, now_ns);
-  tm_buf_printf(&text, "lived %lld ok %lld failed %lld around %lld init %lld start %lld wait %lld",
-                (long long)t.lived_ns, (long long)t.run_ok_ns, (long long)t.run_failed_ns,
-                (long long)t.around_ns, (long long)t.init_ns, (long long)t.start_ns,
-                (long long)t.wait_ns);
+  tm_buf_printf(
+      &text, "lived %lld ok %lld failed %lld open %lld around %lld init %lld start %lld wait %lld",
+      (long long)t.lived_ns, (long long)t.run_ok_ns, (long long)t.run_failed_ns,
+      (long long)t.run_open_ns, (long long)t.around_ns, (long long)t.init_ns, (long long)t.start_ns,
+      (long long)t.wait_ns);
   assert_string_equal(text.data, expected);
-  assert_int_equal(t.lived_ns, t.run_ok_ns + t.run_failed_ns + t.around_ns + t.init_ns +
-                                   t.start_ns + t.wait_ns);
+  assert_int_equal(t.lived_ns, t.run_ok_ns + t.run_failed_ns + t.run_open_ns + t.around_ns +
+                                   t.init_ns + t.start_ns + t.wait_ns);
   tm_buf_release(&text);
 }
 
@@ -187,12 +188,91 @@ static void the_parts_of_its_time_add_up(void **state)
                               .run_failed_ns = 50,
                               .around_ns = 20,
                               .last_ns = 1900 };
-  expect_time(&l, 0, "lived 900 ok 300 failed 50 around 20 init 70 start 30 wait 430");
-  expect_time(&l, 2000, "lived 1000 ok 300 failed 50 around 20 init 70 start 30 wait 530");
+  expect_time(&l, 0, "lived 900 ok 300 failed 50 open 0 around 20 init 70 start 30 wait 430");
+  expect_time(&l, TM_UNSEEN_NS + 2000,
+              "lived 1000 ok 300 failed 50 open 0 around 20 init 70 start 30 wait 530");
   l.lived_ns = 360; /* clocks of two machines */
-  expect_time(&l, 0, "lived 360 ok 300 failed 50 around 0 init 10 start 0 wait 0");
-  expect_time(&(struct tm_worker_life) { .name = name, .started_ns = 1000 }, 1500,
-              "lived 500 ok 0 failed 0 around 0 init 0 start 500 wait 0");
+  expect_time(&l, 0, "lived 360 ok 300 failed 50 open 0 around 0 init 10 start 0 wait 0");
+  expect_time(&(struct tm_worker_life) { .name = name, .started_ns = 1000 }, TM_UNSEEN_NS + 1500,
+              "lived 500 ok 0 failed 0 open 0 around 0 init 0 start 500 wait 0");
+}
+
+static void add_try(struct tm_workers *w, const char *name, int64_t mini_batch, int64_t begin_ns,
+                    int64_t elapsed_ns, bool is_ok)
+{
+  (void)tm_workers_add_try(w,
+                           &(struct tm_try_row) { .mini_batch = mini_batch,
+                                                  .picked = 1,
+                                                  .process = name,
+                                                  .node = "0",
+                                                  .begin_wall_ns = begin_ns,
+                                                  .elapsed_ns = elapsed_ns },
+                           &(struct tm_try_sums) { .run_ns = elapsed_ns, .is_ok = is_ok }, 0);
+}
+
+static void set_running(struct tm_workers *w, int64_t mini_batch, int64_t begun_ns, int64_t now_ns)
+{
+  tm_workers_set_running(w, &(struct tm_running_try) { "p0", mini_batch, 1, begun_ns }, 1, now_ns);
+}
+
+#define S INT64_C(1000000000)
+
+static void a_try_that_runs_is_time_in_run_and_not_waiting(void **state)
+{
+  struct tm_workers w = { 0 };
+  event(&w, 0, S, "p0", "0", "started", 0, "");
+  event(&w, 0, S, "p0", "0", "ready", 0, "");
+  add_try(&w, "p0", 3, S, 2 * S, true);
+  set_running(&w, 4, 3 * S, 13 * S);
+  expect_time(&w.list.at[0], 13 * S,
+              "lived 12000000000 ok 2000000000 failed 0 open 10000000000 around 0 init 0 start 0 "
+              "wait 0");
+  set_running(&w, 4, 3 * S, 14 * S); /* the next one replaces it */
+  assert_int_equal(w.list.at[0].open.elapsed_ns, 11 * S);
+  tm_workers_set_running(&w, NULL, 0, 14 * S);
+  assert_int_equal(w.list.at[0].open.elapsed_ns, 0);
+  expect_time(&w.list.at[0], 8 * S, /* what it does since, nobody knows */
+              "lived 3000000000 ok 2000000000 failed 0 open 0 around 0 init 1 start 0 wait "
+              "999999999");
+  tm_workers_release(&w);
+}
+
+/* running.json is older than the tables. */
+static void a_try_that_has_ended_does_not_run(void **state)
+{
+  struct tm_workers w = { 0 };
+  event(&w, 0, S, "p0", "0", "started", 0, "");
+  add_try(&w, "p0", 3, S + 700, 2 * S, true);
+  set_running(&w, 3, S, 9 * S); /* begun: in ms */
+  assert_int_equal(w.list.at[0].open.elapsed_ns, 0);
+  add_try(&w, "p0", 5, 6 * S, S, true);
+  set_running(&w, 4, 3 * S, 9 * S); /* a later one has ended since */
+  assert_int_equal(w.list.at[0].open.elapsed_ns, 0);
+  set_running(&w, 4, 9 * S, 9 * S - 1); /* another clock */
+  assert_int_equal(w.list.at[0].open.elapsed_ns, 0);
+  set_running(&w, 4, 7 * S, 9 * S);
+  assert_int_equal(w.list.at[0].open.elapsed_ns, 2 * S);
+  event(&w, 0, 8 * S, "p0", "0", "ended", 0, "stopped");
+  set_running(&w, 4, 7 * S, 9 * S);
+  assert_int_equal(w.list.at[0].open.elapsed_ns, 0);
+  tm_workers_release(&w);
+}
+
+static void a_try_that_was_cut_off_is_time_in_run(void **state)
+{
+  struct tm_workers w = { 0 };
+  event(&w, 0, S, "p0", "0", "started", 0, "");
+  event(&w, 0, S, "p0", "0", "ready", 0, "");
+  add_try(&w, "p0", 6, 2 * S, 7 * S, false);
+  event(&w, 0, 9 * S, "p0", "0", "ended", 8 * S, "killed by the supervisor");
+  expect_time(&w.list.at[0], 0,
+              "lived 8000000000 ok 0 failed 0 open 7000000000 around 0 init 1 start 0 wait "
+              "999999999");
+  set_running(&w, 6, 2 * S, 99 * S);
+  assert_false(w.list.at[0].open.runs);
+  assert_int_equal(w.list.at[0].open.mini_batch, 6);
+  assert_int_equal(w.list.at[0].open.elapsed_ns, 7 * S);
+  tm_workers_release(&w);
 }
 
 /* Slots of nodes that alternate. */
@@ -229,7 +309,7 @@ static void too_many_workers_are_counted_together(void **state)
   assert_int_equal(w.slots.len, 1);
   assert_int_equal(w.unnamed, 1);
   assert_int_equal(w.deaths, TM_WORKERS_NAMED + 1);
-  expect_time(&w.others, 0, "lived 100 ok 0 failed 0 around 0 init 40 start 20 wait 40");
+  expect_time(&w.others, 0, "lived 100 ok 0 failed 0 open 0 around 0 init 40 start 20 wait 40");
   tm_workers_release(&w);
 }
 
@@ -260,6 +340,9 @@ UNIT_TESTS({
     cmocka_unit_test(a_worker_that_was_cut_off_lived_until_its_last_try),
     cmocka_unit_test(a_try_without_events_makes_its_worker),
     cmocka_unit_test(the_parts_of_its_time_add_up),
+    cmocka_unit_test(a_try_that_runs_is_time_in_run_and_not_waiting),
+    cmocka_unit_test(a_try_that_has_ended_does_not_run),
+    cmocka_unit_test(a_try_that_was_cut_off_is_time_in_run),
     cmocka_unit_test(a_node_has_its_first_free_slot),
     cmocka_unit_test(too_many_workers_are_counted_together),
 });
