@@ -621,6 +621,7 @@
     box.after(output);
     let row = null, marked = {}; // the lane that is read; the box that a link names
     canvas.style.height = `${chart.getAttribute('height')}px`;
+
     // For each pixel column the cells [first, end); -1: the axis is folded or has no session there.
     function columnsOf(width, a, b) {
       const first = new Int32Array(width), end = new Int32Array(width);

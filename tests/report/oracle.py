@@ -50,7 +50,9 @@ def read_step(logs):
             around.append(max(elapsed - in_run, 0))
             out.update(items=int(t["Succeeded"]), items_failed=int(t["Failed"]), result_bytes=int(t["Result Bytes"]), run_ok_ns=in_run)
             out.update(retried=t["Mini-batch Id"] in failed)
-        elif kind != "canceled":
+        elif kind == "canceled":
+            out.update(run_open_ns=in_run)
+        else:
             failed.add(t["Mini-batch Id"])
             out.update(tries_failed=1, run_failed_ns=in_run)
         if begun:
@@ -81,7 +83,8 @@ def compare(step, logs):
     time = step["time"]
     same("lived", time["lived_ns"], sum(lives))
     same("parts of the time", sum(time.values()) - time["lived_ns"], time["lived_ns"])
-    same("run", (time["run_ok_ns"], time["run_failed_ns"]), (o["sums"]["run_ok_ns"], o["sums"]["run_failed_ns"]))
+    for key in ("run_ok_ns", "run_failed_ns", "run_open_ns"):
+        same(key, time[key], o["sums"][key])
     same("groups", sum(g["tries"] for g in step["groups"]), o["sums"]["tries_failed"])
     return o
 
@@ -100,7 +103,7 @@ function run(mini_batch)
     local kind = path:match "[^.]+$"
     if kind == "bad" or kind == "flaky" and once(path) then error("cannot read " .. path) end
     if kind == "dies" and once(path) then os.exit(3) end
-    if kind == "stops" and once(path) then io.open(PIPE):read "*a" end -- until the job is killed
+    if kind == "stops" and (once(path) or once(path .. ".again")) then io.open(PIPE):read "*a" end -- until the job is killed
     rows[i] = path
   end
   return rows
@@ -133,15 +136,14 @@ def make(folder, rng):
     write(folder + "/work.lua", f"local PIPE = '{folder}/pipe'\n" + SCRIPT)
     write(folder + "/pipeline.lua", f"local SIZE = {rng.randint(1, 3)}\n" + PIPELINE)
 
-def kill_when_it_stops(tidemill, folder):
+def end_when_it_stops(folder, words, end):
     """A writer of the pipe is there once a reader is: then the script waits."""
-    job = subprocess.Popen([tidemill, "run", "pipeline.lua", "--job-dir", folder + "/job"], cwd=folder,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    job = subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     signal.alarm(60)
     with open(folder + "/pipe", "w"):
         signal.alarm(0)
-        job.kill()
-        job.wait()
+        end(job)
+        job.wait(60)
 
 def report(tidemill, folder, job="job"):
     out = subprocess.run([tidemill, "report", job, "--json"], cwd=folder, capture_output=True, timeout=60)
@@ -169,18 +171,25 @@ def damage(logs):
 
 def check(tidemill, folder, rng):
     make(folder, rng)
-    kill_when_it_stops(tidemill, folder)
+    end_when_it_stops(folder, [tidemill, "run", "pipeline.lua", "--job-dir", folder + "/job"], subprocess.Popen.kill)
     found = report(tidemill, folder, folder + "/job")
     same("state", found["job"]["state"], "Interrupted")
     check_words(tidemill, found, folder + "/job")
     compare(found["steps"][1], folder + "/job/b/logs")
+    end_when_it_stops(folder, [tidemill, "resume", folder + "/job"],
+                      lambda _: text_of(tidemill, "cancel", folder + "/job", "--now"))
+    found = report(tidemill, folder, folder + "/job")
+    same("state", found["job"]["state"], "Canceled")
+    o = compare(found["steps"][1], folder + "/job/b/logs")
+    same("a try that was cut off", o["sums"]["run_open_ns"] > 0, True)
     subprocess.run([tidemill, "resume", folder + "/job"], cwd=folder, check=True, timeout=60, capture_output=True)
     found = report(tidemill, folder, folder + "/job")
     same("state", found["job"]["state"], "Completed")
     check_words(tidemill, found, folder + "/job")
     words = [tidemill, "report", folder + "/job", "--json", "--step", "a"]
     same("status of a wrong command", subprocess.run(words, capture_output=True, timeout=60).returncode, 2)
-    same("sessions", len(found["steps"][1]["sessions"]), 2)
+    same("sessions", len(found["steps"][1]["sessions"]), 3)
+    same("not measured", found["steps"][1]["time"]["unmeasured_ns"], 0)
     for step in found["steps"]:
         o = compare(step, f"{folder}/job/{step['name']}/logs")
         # The item that ends its worker may share a mini-batch with all those that fail.
@@ -188,7 +197,9 @@ def check(tidemill, folder, rng):
             sys.exit("the job was to have tries that succeed and that fail")
         same("more slots than workers at once", len(step["slots"]) > 2, False)
     damage(folder + "/job/b/logs")
-    compare(report(tidemill, folder, folder + "/job")["steps"][1], folder + "/job/b/logs")
+    step = report(tidemill, folder, folder + "/job")["steps"][1]
+    compare(step, folder + "/job/b/logs")
+    same("waiting, though not all tries are known", (step["time"]["wait_ns"], step["time"]["unmeasured_ns"] > 0), (0, True))
     shutil.rmtree(folder + "/job")
     gone = report(tidemill, folder)
     same("removed", (gone["job"]["is_removed"], gone["job"]["state"], gone["steps"]), (True, "Completed", []))

@@ -192,6 +192,46 @@ static inline void made_init(struct made *m, const struct made_plan *p)
   };
 }
 
+/* The step runs, and one more worker is at mini-batch 4711 for 20 s. Returns the time. */
+static inline int64_t made_running(struct made *m)
+{
+  struct made_worker w = { .name = "process900", .started_ns = m->model.last_ns };
+  int64_t now_ns = m->model.last_ns + 60 * TM_S;
+  made_event(m, &w, 0, "started", w.started_ns, "");
+  made_event(m, &w, 0, "ready", w.started_ns + TM_S, "");
+  m->job.state = m->step.state = TM_FACT_RUNNING;
+  m->job.now_ns = now_ns;
+  tm_workers_set_running(&m->model.workers,
+                         &(struct tm_running_try) { w.name, 4711, 1, now_ns - 20 * TM_S }, 1,
+                         now_ns);
+  tm_step_model_settle(&m->model, now_ns);
+  return now_ns;
+}
+
+/* One more worker is cut off after 20 s at mini-batch 4712. */
+static inline void made_cut(struct made *m)
+{
+  struct made_worker w = { .name = "process901", .started_ns = m->model.last_ns };
+  made_event(m, &w, 0, "started", w.started_ns, "");
+  made_event(m, &w, 0, "ready", w.started_ns, "");
+  tm_step_model_add_try(&m->model, &(struct tm_try_row) { .mini_batch = 4712,
+                                                          .picked = 1,
+                                                          .process = w.name,
+                                                          .total = "10",
+                                                          .succeeded = "0",
+                                                          .failed = "0",
+                                                          .status = "CANCELED",
+                                                          .category = "canceled",
+                                                          .message = "",
+                                                          .detail = "",
+                                                          .node = "0",
+                                                          .begin_wall_ns = w.started_ns,
+                                                          .elapsed_ns = 20 * TM_S,
+                                                          .run_ns = 20 * TM_S });
+  made_event(m, &w, 0, "ended", w.started_ns + 20 * TM_S, "killed by the supervisor");
+  tm_step_model_settle(&m->model, 0);
+}
+
 static inline void made_release(struct made *m)
 {
   tm_step_model_release(&m->model);

@@ -86,6 +86,55 @@ static void the_time_adds_up_to_the_lives_of_workers(void **state)
   made_release(&m);
 }
 
+static void expect_open(struct made *m, const char *title)
+{
+  char *time = section(m, "time"), *timeline = section(m, "timeline");
+  has(time, "run() of tries that still run, or were cut off");
+  has(timeline, title);
+  free(timeline);
+  free(time);
+}
+
+static void a_try_without_an_end_is_drawn_and_counted(void **state)
+{
+  static const int64_t tries[] = { 100, 30000 }; /* one by one, and as bins */
+  for (size_t i = 0; i < 2; i++) {
+    struct made m;
+    struct made_plan plan = {
+      .tries = tries[i], .slots = 4, .nodes = 1, .sessions = 1, .seconds = 60
+    };
+    made_init(&m, &plan);
+    made_running(&m);
+    expect_open(&m, "<title>mini-batch 4711, try 1: has run for 20.0 s</title>");
+    made_release(&m);
+    made_init(&m, &plan);
+    made_cut(&m);
+    expect_open(&m, "<title>mini-batch 4712, try 1: cut off after 20.0 s</title>");
+    made_release(&m);
+  }
+}
+
+static void without_all_tries_nothing_is_said_to_wait(void **state)
+{
+  struct made m;
+  made_init(&m, &(struct made_plan) {
+                    .tries = 100, .slots = 4, .nodes = 1, .sessions = 1, .seconds = 60 });
+  char *time = section(&m, "time");
+  has(time, "waiting for work");
+  free(time);
+  m.model.lacks_tries = true;
+  tm_step_model_settle(&m.model, 0);
+  time = section(&m, "time");
+  assert_null(strstr(time, "waiting for work"));
+  has(time, "not measured: the table of tries is not whole");
+  m.job.state = TM_FACT_COMPLETED;
+  char *figures = section(&m, "figures");
+  has(figures, "<dd class='v'>≥ ");
+  free(figures);
+  free(time);
+  made_release(&m);
+}
+
 static void no_failure_is_hatched_when_none_failed(void **state)
 {
   (void)state;
@@ -372,6 +421,8 @@ static void numbers_have_three_digits(void **state)
 UNIT_TESTS({
     cmocka_unit_test(without_data_there_is_no_section),
     cmocka_unit_test(the_time_adds_up_to_the_lives_of_workers),
+    cmocka_unit_test(a_try_without_an_end_is_drawn_and_counted),
+    cmocka_unit_test(without_all_tries_nothing_is_said_to_wait),
     cmocka_unit_test(no_failure_is_hatched_when_none_failed),
     cmocka_unit_test(durations_have_the_form_that_fits_their_number),
     cmocka_unit_test(each_mark_of_the_histogram_has_its_row),

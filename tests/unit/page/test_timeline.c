@@ -29,6 +29,62 @@ static void rows_that_say_nothing_are_left_out(void **state)
   made_release(&m);
 }
 
+static void what_is_not_known_yet_is_a_gap(void **state)
+{
+  struct made m;
+  struct tm_timeline t;
+  made_init(&m, &(struct made_plan) {
+                    .tries = 10, .slots = 2, .nodes = 1, .sessions = 1, .seconds = 10 });
+  int64_t now_ns = made_running(&m);
+  assert_true(tm_timeline_init(&t, &m.page));
+  const struct tm_series *s = &row_of(&t, "busy")->series;
+  assert_true(fabs(s->at[s->len - 1] - 1) < 0.01); /* the worker is at its try */
+  tm_timeline_release(&t);
+  tm_workers_set_running(&m.model.workers, NULL, 0, now_ns);
+  tm_step_model_settle(&m.model, now_ns);
+  assert_true(tm_timeline_init(&t, &m.page));
+  s = &row_of(&t, "busy")->series;
+  assert_true(isnan(s->at[s->len - 1]));
+  assert_false(isnan(s->at[0]));
+  tm_timeline_release(&t);
+  made_release(&m);
+}
+
+static void without_a_table_of_tries_nobody_knows_who_was_busy(void **state)
+{
+  struct made m;
+  struct tm_timeline t;
+  made_init(&m, &(struct made_plan) { .slots = 2, .nodes = 1, .sessions = 1, .seconds = 10 });
+  assert_true(tm_timeline_init(&t, &m.page));
+  assert_non_null(row_of(&t, "busy"));
+  tm_timeline_release(&t);
+  m.model.lacks_tries = true;
+  assert_true(tm_timeline_init(&t, &m.page));
+  assert_null(row_of(&t, "busy"));
+  tm_timeline_release(&t);
+  made_release(&m);
+}
+
+static void open_tries_are_data_of_the_script(void **state)
+{
+  struct made m;
+  struct tm_timeline t;
+  struct tm_buf json = TM_BUF_NONE;
+  made_init(&m, &(struct made_plan) {
+                    .tries = 30000, .slots = 2, .nodes = 1, .sessions = 1, .seconds = 10 });
+  made_cut(&m);
+  assert_true(tm_timeline_init(&t, &m.page));
+  tm_timeline_data(&json, &t, &m.model, tm_timeline_detail(&m.page));
+  struct tm_json *tree = tm_json_parse(tm_buf_str(&json), json.len, NULL);
+  struct tm_json *lanes = tm_json_get(tree, "lanes");
+  assert_null(tm_json_get(lanes, "boxes"));
+  assert_int_equal(tm_json_int(tm_json_get(lanes, "open"), "count", 0), 1);
+  tm_json_free(tree);
+  tm_buf_release(&json);
+  tm_timeline_release(&t);
+  made_release(&m);
+}
+
 static void quiet_disks_are_left_out(void **state)
 {
   (void)state;
@@ -203,6 +259,9 @@ static void names_in_data_cannot_reorder_text(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(rows_that_say_nothing_are_left_out),
+    cmocka_unit_test(what_is_not_known_yet_is_a_gap),
+    cmocka_unit_test(without_a_table_of_tries_nobody_knows_who_was_busy),
+    cmocka_unit_test(open_tries_are_data_of_the_script),
     cmocka_unit_test(quiet_disks_are_left_out),
     cmocka_unit_test(one_failure_of_a_short_job_is_no_rate_of_hundreds),
     cmocka_unit_test(sentences_have_the_numbers),
