@@ -40,6 +40,9 @@ bool tm_feed_set(struct tm_feed *f, const char *name, const char *state)
   free(t->state);
   t->state = tm_xstrdup(state);
   t->change = ++f->change;
+  for (size_t i = 0; i < t->sections.len; i++)
+    if (t->sections.at[i].is_waiting)
+      t->sections.at[i] = (struct tm_feed_section) { t->sections.at[i].name, t->change, false };
   return true;
 }
 
@@ -51,7 +54,7 @@ void tm_feed_renew(struct tm_feed *f, const char *name, const char *section)
     i++;
   if (i == t->sections.len)
     *TM_ARRAY_ADD(&t->sections) = (struct tm_feed_section) { .name = tm_xstrdup(section) };
-  t->sections.at[i].change = f->change + 1;
+  t->sections.at[i].is_waiting = true;
 }
 
 static void release_sections(struct tm_feed_topic *t)

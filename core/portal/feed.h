@@ -25,6 +25,7 @@
 struct tm_feed_section {
   char *name;
   int64_t change;
+  bool is_waiting; /* it is new with the next state */
 };
 
 struct tm_feed_topic {
@@ -51,7 +52,7 @@ struct tm_feed_reader {
 
 /* Returns whether the state differs from that before. */
 bool tm_feed_set(struct tm_feed *f, const char *name, const char *state);
-/* Section `section` is new with the next state of the topic. */
+/* Section `section` is new with the next state of the topic, whatever other topics do before. */
 void tm_feed_renew(struct tm_feed *f, const char *name, const char *section);
 /* It is not known any more which sections are new. */
 void tm_feed_forget_sections(struct tm_feed *f, const char *name);

@@ -111,6 +111,23 @@ static void a_state_names_the_sections_that_are_new_to_its_reader(void **state)
   tm_feed_release(&f);
 }
 
+static void a_section_waits_for_the_next_state_of_its_own_topic(void **state)
+{
+  struct tm_feed f = feed_of_tests();
+  struct tm_feed_reader r;
+  tm_feed_reader_init(&r, &f, "a,b", NULL);
+  tm_feed_set(&f, "a", "{\"v\":1}");
+  expect_next(&f, &r, 0, ID "1\ndata: {\"a\":{\"v\":1}}\n\n");
+  tm_feed_renew(&f, "a", "x");
+  assert_false(tm_feed_set(&f, "a", "{\"v\":1}"));
+  tm_feed_set(&f, "b", "{\"v\":1}");
+  expect_next(&f, &r, 1, ID "2\ndata: {\"b\":{\"v\":1}}\n\n");
+  tm_feed_set(&f, "a", "{\"v\":2}");
+  expect_next(&f, &r, 2, ID "3\ndata: {\"a\":{\"v\":2,\"sections\":[\"x\"]}}\n\n");
+  tm_feed_reader_release(&r);
+  tm_feed_release(&f);
+}
+
 static void topics_have_a_limit_and_can_go(void **state)
 {
   struct tm_feed f = feed_of_tests();
@@ -145,6 +162,7 @@ UNIT_TESTS({
     cmocka_unit_test(a_stream_that_comes_back_goes_on),
     cmocka_unit_test(a_quiet_stream_has_a_heartbeat),
     cmocka_unit_test(a_state_names_the_sections_that_are_new_to_its_reader),
+    cmocka_unit_test(a_section_waits_for_the_next_state_of_its_own_topic),
     cmocka_unit_test(topics_have_a_limit_and_can_go),
     cmocka_unit_test(reading_takes_a_fiftieth_of_the_time),
 });
