@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -25,6 +26,7 @@
 #include "portal/replays.h"
 
 #define LIMIT_S 10
+#define END_MS  800 /* the portal is gone within a second */
 
 struct question {
   unsigned number;
@@ -437,12 +439,17 @@ void tm_control_ask(struct tm_control *c, const struct tm_control_request *r,
                : "The disk is slow: the page of the job will show what has become of it.");
 }
 
+/* A helper that waits for a disk ends later, by itself. */
 void tm_control_end(struct tm_control *c)
 {
   if (c->pid <= 0)
     return;
   close(c->fd);
-  while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
-    ;
+  struct pollfd end = { .fd = pidfd_open(c->pid, 0), .events = POLLIN };
+  if (end.fd >= 0)
+    (void)poll(&end, 1, END_MS);
+  (void)waitpid(c->pid, NULL, WNOHANG);
+  if (end.fd >= 0)
+    close(end.fd);
   c->pid = 0;
 }

@@ -50,6 +50,7 @@ int tm_control_start(struct tm_control *c, const char *jobs_dir, struct tm_err *
 /* Does it, and says what has become of it; waits for that for ten seconds at most. */
 void tm_control_ask(struct tm_control *c, const struct tm_control_request *r,
                     struct tm_control_reply *reply);
+/* Waits for its end, but less than a second. */
 void tm_control_end(struct tm_control *c);
 
 #endif

@@ -625,6 +625,18 @@ class Control(Case):
         with open(os.path.join(folder, "job_result.json")) as f:
             self.assertEqual(json.load(f)["status"], "Completed")
 
+    def test_a_helper_that_hangs_does_not_keep_the_portal(self):
+        with open(f"/proc/{self.portal.pid()}/task/{self.portal.pid()}/children") as f:
+            helper = int(f.read().split()[-1])
+        os.kill(helper, signal.SIGSTOP)
+        try:
+            self.portal.process.terminate()
+            self.portal.process.wait(20)
+        finally:
+            os.kill(helper, signal.SIGCONT)
+        wait_until(lambda: not is_alive(helper), "its end")
+        self.portal.stop()
+
     def test_only_the_helper_can_write(self):
         libc = ctypes.CDLL(None)
         if libc.syscall(444, None, 0, 1) < 1:  # landlock_create_ruleset(): its version
