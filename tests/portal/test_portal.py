@@ -628,6 +628,7 @@ class Control(Case):
     def test_a_helper_that_hangs_does_not_keep_the_portal(self):
         with open(f"/proc/{self.portal.pid()}/task/{self.portal.pid()}/children") as f:
             helper = int(f.read().split()[-1])
+        wait_until(lambda: len(os.listdir(f"/proc/{helper}/fd")) == 4, "that it has closed what is not its own")
         os.kill(helper, signal.SIGSTOP)
         try:
             self.portal.process.terminate()
