@@ -11,7 +11,8 @@
 #define NEAR        0.9  /* of a limit of memory */
 #define PARTS       5    /* of the time, to see whether memory grows */
 #define GROWS       1.05 /* from each part to the next, but for the first one, which has init() */
-#define DISK_FULL   90   /* percent */
+#define LONG_NS     (600.0 * (double)TM_S) /* of which an hour is a few */
+#define DISK_FULL   90                     /* percent */
 #define DISK_FULLER 98
 #define P99_NEAR    0.8 /* of run_invocation_timeout */
 #define P99_CALLS   100 /* with fewer, the 99th percentile is just the longest */
@@ -42,7 +43,8 @@ static struct near find_near(const struct tm_finding_input *in)
 
 struct growth {
   const struct tm_node_model *node;
-  double per_worker_hour; /* bytes */
+  double bytes; /* of a worker, within `ns` */
+  double ns;
 };
 
 /* The mean of a part of the gauge's time; false: nothing was measured. */
@@ -84,14 +86,14 @@ static int64_t slots_of(const struct tm_step_model *m, const struct tm_node_mode
 /* The node whose workers grow fastest. */
 static struct growth find_growth(const struct tm_step_model *m)
 {
-  struct growth most = { NULL, 0 };
+  struct growth most = { .node = NULL };
   for (size_t i = 0; i < m->nodes.len; i++) {
     const struct tm_gauge *g = &m->nodes.at[i].gauges[TM_GAUGE_WORKERS];
     double ns = (double)g->bins.len * (double)g->bins.width_ns * (PARTS - 2) / PARTS;
     double bytes = g->bins.max > 0 && g->bins.len >= PARTS ? grown(g) : 0;
-    double pace = bytes > 0 ? bytes / (double)slots_of(m, &m->nodes.at[i]) / (ns / 3.6e12) : 0;
-    if (pace > most.per_worker_hour)
-      most = (struct growth) { &m->nodes.at[i], pace };
+    bytes /= (double)slots_of(m, &m->nodes.at[i]);
+    if (bytes > 0 && bytes * most.ns >= most.bytes * ns)
+      most = (struct growth) { &m->nodes.at[i], bytes, ns };
   }
   return most;
 }
@@ -122,9 +124,16 @@ static void add_growth(struct tm_buf *out, const struct growth *g)
   tm_buf_add_str(out, "each worker ");
   if (strcmp(g->node->id, "0") != 0)
     tm_buf_printf(out, "of node %s ", g->node->id);
-  tm_buf_add_str(out, "gains about ");
-  tm_rule_add_bytes(out, g->per_worker_hour);
-  tm_buf_add_str(out, " an hour. ");
+  tm_buf_add_str(out, "gained about ");
+  tm_rule_add_bytes(out, g->bytes);
+  tm_buf_add_str(out, " in ");
+  tm_time_precise(out, (int64_t)g->ns);
+  if (g->ns >= LONG_NS) {
+    tm_buf_add_str(out, ", as much as ");
+    tm_rule_add_bytes(out, g->bytes / g->ns * 3600 * (double)TM_S);
+    tm_buf_add_str(out, " an hour");
+  }
+  tm_buf_add_str(out, ". ");
 }
 
 static void add_near(struct tm_buf *out, const struct tm_finding_input *in, const struct near *n)

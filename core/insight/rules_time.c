@@ -376,10 +376,10 @@ bool tm_rule_small(const struct tm_finding_input *in, struct tm_finding *out)
   tm_time_precise(&text, handing);
   tm_buf_add_str(&text, " in all, and run() ");
   tm_time_precise(&text, time.run_ok_ns + time.run_failed_ns);
-  tm_buf_add_str(&text, ". A larger mini_batch_size costs less");
+  tm_buf_add_str(&text, size > 0 ? ". A mini_batch_size" : ". A larger mini_batch_size");
   if (size > 0)
-    tm_buf_printf(&text, "; it is %lld", (long long)size);
-  tm_buf_add_char(&text, '.');
+    tm_buf_printf(&text, " larger than %lld", (long long)size);
+  tm_buf_add_str(&text, " costs less.");
   out->weight = TM_WEIGHT_MIDDLE;
   out->head = tm_xstrdup("Mini-batches are too small:");
   out->text = tm_buf_take(&text);

@@ -37,6 +37,11 @@ static void add_finding(struct tm_html *h, const struct tm_job_page *page,
   tm_html_put(h, "b", f->head);
   tm_html_text(h, " ");
   tm_page_pattern(h, f->text);
+  if (page->job->steps.len > 1) {
+    tm_html_text(h, " (step ");
+    tm_html_name(h, page->job->steps.at[f->step].name);
+    tm_html_text(h, ")");
+  }
   tm_html_close(h, "a");
   tm_html_text(h, " ");
   add_lost(h, f->lost_ns);

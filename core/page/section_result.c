@@ -329,10 +329,19 @@ static void add_next(struct tm_html *h, const char *command, const char *why)
     tm_html_put(h, "p class='more'", why);
 }
 
+/* Whether a step of this job ran, rather than take the result of another one. */
+static bool has_run(const struct tm_fact_job *job)
+{
+  size_t i = 0;
+  while (i < job->steps.len && has(job->steps.at[i].reused_from))
+    i++;
+  return i < job->steps.len || job->steps.len == 0;
+}
+
 /* Beside the last Completed job of the pipeline. */
 static void add_comparison(struct tm_html *h, const struct tm_fact_job *job)
 {
-  if (!has(job->before))
+  if (!has(job->before) || !has_run(job))
     return;
   tm_html_open(h, "p class='more'");
   tm_html_text(h, "The last completed job of this pipeline, ");

@@ -144,7 +144,8 @@ static void add_note(struct tm_html *h, const struct tm_timeline *t, const struc
   const char letter[] = { n->finding->letter, '\0' };
   bool is_high = n->finding->weight == TM_WEIGHT_HIGH;
   struct tm_buf title = TM_BUF_NONE;
-  tm_buf_printf(&title, "%s: %s, from ", letter, tm_text_or_empty(n->finding->head));
+  const char *head = tm_text_or_empty(n->finding->head);
+  tm_buf_printf(&title, "%s: %.*s, from ", letter, (int)strcspn(head, ":"), head);
   tm_axis_add_moment(&title, &t->axis, n->finding->from_ns);
   tm_buf_add_str(&title, " to ");
   tm_axis_add_moment(&title, &t->axis, n->finding->to_ns);
@@ -207,12 +208,22 @@ static void add_key_entry(struct tm_html *h, enum tm_paint paint, const char *wo
   tm_html_close(h, "li");
 }
 
+static bool has_open(const struct tm_step_model *m)
+{
+  size_t i = 0;
+  while (i < m->workers.list.len && m->workers.list.at[i].open.elapsed_ns == 0)
+    i++;
+  return i < m->workers.list.len;
+}
+
 static void add_key(struct tm_html *h, const struct tm_step_model *m)
 {
   tm_html_open(h, "ul class='key-row'");
   add_key_entry(h, TM_PAINT_DONE, "run()");
   if (m->tries_failed > 0)
     add_key_entry(h, TM_PAINT_FAILED, "a try that failed");
+  if (has_open(m))
+    add_key_entry(h, TM_PAINT_DIM, "run() that has not ended, or was cut off");
   add_key_entry(h, TM_PAINT_LOADING, "loading, handing over");
   add_key_entry(h, TM_PAINT_INIT, "starting, and init()");
   if (m->workers.deaths > 0)

@@ -27,21 +27,21 @@ static void a_worker_is_within_a_tenth_of_its_memory(void **state)
          "100 GB; the largest had 80.0 GB. A smaller mini_batch_size may need less.");
 }
 
-/* Two workers, measured for an hour, with so many percent more in each fifth. */
-static void have_growth(struct made *t, double percent)
+/* Two workers, measured for some time, with so many percent more in each fifth. */
+static void have_growth(struct made *t, double percent, int64_t seconds)
 {
   double bytes = (double)GB;
   begin(t);
-  worker(t, 0, 0, 3600000);
-  worker(t, 1, 0, 3600000);
-  for (int64_t s = 0; s < 3600; s += 10) {
-    for (int i = 0; i < 2; i++)
+  worker(t, 0, 0, seconds * 1000);
+  worker(t, 1, 0, seconds * 1000);
+  for (int64_t i = 0; i < 360; i++) {
+    for (int w = 0; w < 2; w++)
       tm_step_model_add_process(
           &t->m, "0",
-          &(struct tm_process_sample) { .wall_ns = ORIGIN + s * TM_S,
-                                        .process = i ? "process000" : "process001",
+          &(struct tm_process_sample) { .wall_ns = ORIGIN + i * seconds * TM_S / 360,
+                                        .process = w ? "process000" : "process001",
                                         .rss = (int64_t)bytes });
-    if (s % 720 == 710)
+    if (i % 72 == 71)
       bytes *= 1 + percent / 100;
   }
 }
@@ -49,13 +49,18 @@ static void have_growth(struct made *t, double percent)
 static void memory_grows_from_part_to_part(void **state)
 {
   struct made t;
-  have_growth(&t, 10);
+  have_growth(&t, 10, 3600);
   char *text = said(&t, "memory");
   assert_non_null(text);
-  assert_memory_equal(text, "Memory grows: each worker gains about ", 38);
+  assert_memory_equal(text, "Memory grows: each worker gained about ", 39);
   assert_non_null(strstr(text, " MB an hour. worker_memory_limit ends a worker before"));
   free(text);
-  have_growth(&t, 4);
+  have_growth(&t, 10, 20);
+  text = said(&t, "memory");
+  assert_non_null(strstr(text, " MB in 12."));
+  assert_null(strstr(text, "an hour")); /* of which 20 s say nothing */
+  free(text);
+  have_growth(&t, 4, 3600);
   expect(&t, "memory", NULL);
 }
 

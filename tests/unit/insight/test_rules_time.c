@@ -174,7 +174,7 @@ static void handing_over_takes_three_tenths_of_worker_time(void **state)
   have_small(&t, 4, 10);
   expect(&t, "small",
          "Mini-batches are too small: handing them over takes 40 % of worker time, 40.0 s in all, "
-         "and run() 1 min 00 s. A larger mini_batch_size costs less; it is 10.");
+         "and run() 1 min 00 s. A mini_batch_size larger than 10 costs less.");
   have_small(&t, 3, 10);
   expect(&t, "small", NULL);
 }

@@ -86,11 +86,24 @@ static void the_time_adds_up_to_the_lives_of_workers(void **state)
   made_release(&m);
 }
 
+static void add_finding(struct made *m)
+{
+  m->findings.len = 1;
+  m->findings.at[0] = (struct tm_finding) { .letter = 'A',
+                                            .head = (char *)"A tail:",
+                                            .text = (char *)"",
+                                            .from_ns = m->model.origin_ns,
+                                            .to_ns = m->model.last_ns,
+                                            .section = "timeline" };
+}
+
 static void expect_open(struct made *m, const char *title)
 {
   char *time = section(m, "time"), *timeline = section(m, "timeline");
   has(time, "run() of tries that still run, or were cut off");
   has(timeline, title);
+  has(timeline, "run() that has not ended, or was cut off");
+  has(timeline, "aria-label=\"A: A tail, from ");
   free(timeline);
   free(time);
 }
@@ -105,10 +118,12 @@ static void a_try_without_an_end_is_drawn_and_counted(void **state)
     };
     made_init(&m, &plan);
     made_running(&m);
+    add_finding(&m);
     expect_open(&m, "<title>mini-batch 4711, try 1: has run for 20.0 s</title>");
     made_release(&m);
     made_init(&m, &plan);
     made_cut(&m);
+    add_finding(&m);
     expect_open(&m, "<title>mini-batch 4712, try 1: cut off after 20.0 s</title>");
     made_release(&m);
   }

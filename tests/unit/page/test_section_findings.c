@@ -44,6 +44,11 @@ static void findings_lead_to_their_section(void **state)
                "<b>A burst:</b> 8 of 9</a> <em>2.0 worker hours</em></li>");
   expect(text, "id=\"finding-b\"");
   expect(text, "<em>48 ms of worker time</em>");
+  fixture_add_step(&f, "total", TM_FACT_COMPLETED);
+  f.findings.at[1].step = 1;
+  text = fixture_section(&f, "findings");
+  expect(text, "8 of 9 (step <bdi>score</bdi>)</a> <em>2.0 worker hours</em>");
+  expect(text, " (step <bdi>total</bdi>)</a> <em>48 ms of worker time</em>");
   (void)state;
 }
 
