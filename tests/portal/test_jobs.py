@@ -87,7 +87,7 @@ class Watched(Jobs):
         self.assertEqual(job.wait(), 0)
         timeline = self.timeline(key)  # of all sessions
         self.assertEqual(re.findall(r"<title>session (\d), from [^<]*: ([^<]*)</title>", timeline),
-                         [("1", "2 mini-batches"), ("2", "1 mini-batch")])
+                         [("1", "2 mini-batches, Interrupted"), ("2", "1 mini-batch, Completed")])
         self.assertIn("did over time: 3 tries, 0 failed", timeline)
         names = set(re.findall(r"data-live=['\"]([\w-]+)", self.portal.get(f"jobs/{key}/job/").text()))
         section = lambda name, **headers: self.portal.get(f"jobs/{key}/job/?section={name}", **headers)

@@ -58,8 +58,7 @@ static void add_row(const struct tm_job_row *row, void *data)
   (void)tm_html_long(h, row->note);
   tm_html_close(h, "td");
   tm_html_open(h, "td class='num'");
-  if (row->state != TIDEMILL_STATE_RUNNING)
-    tm_piece_duration(h, row->elapsed_ns);
+  tm_piece_duration(h, row->elapsed_ns); /* so far, if it runs */
   tm_html_close(h, "td");
   tm_html_open(h, "td class='num dim'");
   tm_piece_time(h, row->begin_ns);
