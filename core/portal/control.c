@@ -146,8 +146,7 @@ static void resume(struct helper *helper, const char *dir, struct tm_control_rep
   else if (!tm_control_resumes(tidemill_resume_way(dir, &err), &words))
     say(reply, 409, "%s%s%s", words, *err.text ? " " : "", err.text);
   else if (start(helper, TM_CONTROL_RESUME, dir, &command, TM_CONTROL_LOG, reply))
-    say(reply, 202,
-        "`tidemill resume` is started. It goes on without the portal, and what it prints is in %s.",
+    say(reply, 202, "The job is resumed. It continues if the portal ends. What it prints is in %s.",
         TM_CONTROL_LOG);
 }
 
@@ -162,8 +161,8 @@ static void run_failed(struct helper *helper, struct tidemill_record *record, co
     say(reply, 409, "%s", err.text);
   else if (start(helper, TM_CONTROL_ONLY_FAILED, dir, command, TM_CONTROL_RERUN_LOG, reply))
     say(reply, 202,
-        "A new job is started, and will appear in the list of jobs. It goes on without the portal, "
-        "and what it prints is in %s of this job.",
+        "A new job is started, and will appear in the list of jobs. It continues if the portal "
+        "ends. What it prints is in %s of this job.",
         TM_CONTROL_RERUN_LOG);
 }
 

@@ -92,7 +92,7 @@ bool tm_control_resumes(enum tidemill_resume_way way, const char **words)
   switch (way) {
   case TIDEMILL_RESUME_BY_JOB: return true;
   case TIDEMILL_RESUME_BY_ACCEPTING:
-    *words = "Inputs of the job have changed. To go on with them, type `tidemill resume JOB "
+    *words = "Inputs of the job have changed. To continue with them, type `tidemill resume JOB "
              "--accept-changes`.";
     return false;
   case TIDEMILL_RESUME_BY_COMMAND:

@@ -246,7 +246,7 @@ static void say(const struct server *s)
   if (s->o->allows_control)
     printf("Its pages can cancel and resume jobs, run failed items again, and replay mini-batches: "
            "--allow-control.\n");
-  printf("Ctrl-C ends it. Jobs go on.\n");
+  printf("Ctrl-C ends it. Jobs continue.\n");
   fflush(stdout);
 }
 

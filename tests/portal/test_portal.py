@@ -559,7 +559,7 @@ class Control(Case):
         self.assertEqual(self.ask(key, "resume").status, 500)  # nothing waits for its reader
         os.unlink(log)
         a = self.ask(key, "resume")
-        self.assertEqual((a.status, "goes on without the portal" in a.text()), (202, True), a.text())
+        self.assertEqual((a.status, "It continues if the portal ends" in a.text()), (202, True), a.text())
         self.assertEqual(self.ask(key, "resume").status, 409)  # it may not have been taken yet
         wait_until(lambda: os.path.exists(os.path.join(go, "begun")), "its next session")
         self.assertIn("portal_resume.txt", self.offer(key))

@@ -19,13 +19,15 @@ static const struct {
                               "killed. It can be resumed.",
                               "cancel", " --now" },
   [TM_CONTROL_RESUME] = { "Resume", "Resume the job?",
-                          "It goes on where it ended. Mini-batches that failed get new tries, and "
-                          "those that succeeded do not run again. It goes on without the portal.",
+                          "It continues where it ended. Mini-batches that failed get new tries, "
+                          "and "
+                          "those that succeeded do not run again. It also continues if the portal "
+                          "ends.",
                           "resume", "" },
   [TM_CONTROL_ONLY_FAILED] = { "Run failed items again", "Run the failed items again?",
                                "A new job runs only the items that failed in this one, which stays "
-                               "as it is. The new job appears in the list of jobs. It goes on "
-                               "without the portal.",
+                               "as it is. The new job appears in the list of jobs. It continues if "
+                               "the portal ends.",
                                "", "" },
   [TM_CONTROL_REPLAY] = { "Replay", "Replay the mini-batch?",
                           "Its items run once more, now and on this machine, and the output "
@@ -38,7 +40,7 @@ static void add_what(struct tm_html *h, const struct tm_visit *v, const char *ke
                      enum tm_control_action action, const char *command)
 {
   if (!v->portal->access.allows_control) {
-    tm_html_put(h, "p", "This portal only shows. The command that does it:");
+    tm_html_put(h, "p", "This portal can only show jobs. Type this command instead:");
     tm_piece_command(h, command);
     tm_html_put(h, "p class='dim'",
                 "A portal that was started with --allow-control does it itself.");

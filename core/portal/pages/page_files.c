@@ -223,7 +223,7 @@ static void add_search(struct tm_html *h, const struct files *f)
     tm_html_put(h, "p role='status'", "The text is not in the rest of the file.");
   else if (*f->search && f->searched_to >= 0)
     tm_html_put(h, "p role='status'",
-                "The text is not in what could be searched in a moment; search again to go on.");
+                "The text is not in what could be searched in a moment; search again to continue.");
 }
 
 static void add_view_head(struct tm_html *h, const struct tm_visit *v, void *data)

@@ -65,7 +65,8 @@ static int check_action(const struct tm_access *a, const struct tm_request_head 
     return 403;
   }
   if (!a->allows_control) {
-    *words = "This portal only shows. The page of the job has the command to type; a portal that "
+    *words = "This portal can only show jobs. The page of the job has the command to type; a "
+             "portal that "
              "was started with `tidemill portal --allow-control` does it itself.";
     return 403;
   }
@@ -103,7 +104,7 @@ int tm_access_check(const struct tm_access *a, const struct tm_request_head *r, 
   if (r->is_action)
     return check_action(a, r, words);
   if (strcmp(r->method, "GET") != 0 && strcmp(r->method, "HEAD") != 0) {
-    *words = "The portal only shows: it accepts GET and HEAD.";
+    *words = "The portal can only show jobs: it accepts GET and HEAD.";
     return 405;
   }
   return 0;
