@@ -262,7 +262,9 @@ static ssize_t on_output_read(void *data, uint64_t position, char *out, size_t m
 {
   struct output *o = data;
   ssize_t n;
-  if (o->is_gone || o->http->is_stopping)
+  if (o->is_gone) /* nothing can be sent: libmicrohttpd tries, and closes at once */
+    return MHD_CONTENT_READER_END_OF_STREAM;
+  if (o->http->is_stopping)
     return MHD_CONTENT_READER_END_WITH_ERROR;
   do
     n = read(o->pipe, out, max);
@@ -287,6 +289,12 @@ static void on_output_free(void *data)
   free(o);
 }
 
+static void cut_off(struct output *o)
+{
+  o->is_gone = true;
+  (void)shutdown(o->socket, SHUT_RDWR);
+}
+
 /* The pipe is the response's, which closes it. NULL: it is still the caller's. */
 static struct MHD_Response *new_output(struct tm_http *h, struct MHD_Connection *mhd, int pipe)
 {
@@ -302,7 +310,8 @@ static struct MHD_Response *new_output(struct tm_http *h, struct MHD_Connection 
     return NULL;
   }
   tm_list_add(&h->outputs, &o->in_outputs);
-  o->is_gone = !watch(o, EPOLL_CTL_ADD, pipe, 0) || !watch(o, EPOLL_CTL_ADD, o->socket, EPOLLRDHUP);
+  if (!watch(o, EPOLL_CTL_ADD, pipe, 0) || !watch(o, EPOLL_CTL_ADD, o->socket, EPOLLRDHUP))
+    cut_off(o);
   return response;
 }
 
@@ -322,10 +331,8 @@ static void take_events(struct tm_http *h)
     struct output *o = events[i].data.ptr;
     if (!o)
       continue; /* libmicrohttpd's */
-    if (events[i].events & EPOLLRDHUP) {
-      o->is_gone = true;
-      (void)shutdown(o->socket, SHUT_RDWR);
-    }
+    if (events[i].events & EPOLLRDHUP)
+      cut_off(o);
     resume_output(o);
   }
 }

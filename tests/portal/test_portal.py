@@ -709,12 +709,16 @@ class Control(Case):
         self.assertEqual(ask(self.key, "replay/score/0").status, 403)
         self.assertNotIn("data-token", self.portal.get("").text())
 
-    def replay(self, key):
-        """A replay that runs: its connection, which has a header and what was printed up to "begun"."""
+    def ask_for_replay(self, key):
         s = self.portal.connect()
         s.sendall((f"POST /{self.portal.prefix}/jobs/{key}/actions/replay/replayed/0 HTTP/1.1\r\nHost: localhost\r\n"
                    f"Cookie: {self.portal.login()}\r\nOrigin: http://localhost\r\nX-Tidemill-Token: {self.token}\r\n"
                    "Content-Length: 0\r\n\r\n").encode())
+        return s
+
+    def replay(self, key):
+        """A replay that runs: its connection, which has a header and what was printed up to "begun"."""
+        s = self.ask_for_replay(key)
         return s, self.read(s, lambda data: b"begun" in data)
 
     def read(self, s, is_all):
@@ -743,9 +747,14 @@ class Control(Case):
         s.close()
         os.unlink(os.path.join(self.go, "go"))
         self.write(os.path.join(self.go, "waits"), "trap '' INT\n")
-        self.replay(key)[0].close()  # the replay prints nothing then
+        s, refused = self.replay(key)[0], self.ask_for_replay(key)
+        select.select([refused], [], [], 60)  # it is answered
+        began = time.monotonic()
+        s.close()  # the replay prints nothing then
+        refused.close()
         self.assert_gone(2)
         wait_until(lambda: self.portal.descriptors() == descriptors, "closed descriptors")
+        self.assertLess(time.monotonic() - began, 30)  # of the 60 that an idle connection has
         self.write(os.path.join(self.go, "waits"), "")
         with self.replay(key)[0]:
             self.portal.stop(signal.SIGKILL)
