@@ -66,6 +66,12 @@ static int on_dataset(struct tidemill_dataset *d, void *data)
   return 0;
 }
 
+static void add_none(struct tm_html *h)
+{
+  tm_html_put(h, "p", "No dataset is registered. This command registers one:");
+  tm_piece_command(h, "tidemill dataset register NAME 'FILES*'");
+}
+
 static void add_datasets(struct tm_html *h, const struct tm_visit *v, void *data)
 {
   static const char *const columns[] = { "Dataset", "Version",    "Type", "Files",
@@ -75,7 +81,7 @@ static void add_datasets(struct tm_html *h, const struct tm_visit *v, void *data
   s->h = h;
   s->v = v;
   tm_html_put(h, "h1", s->name ? s->name : "Datasets");
-  tm_html_open(h, "table class='data jobs'");
+  tm_html_open(h, "table class='data'");
   tm_html_put(h, "caption class='vh'", "Registered datasets");
   tm_html_open(h, "thead");
   tm_html_open(h, "tr");
@@ -90,7 +96,7 @@ static void add_datasets(struct tm_html *h, const struct tm_visit *v, void *data
   if (s->rc < 0)
     tm_html_put(h, "p class='sentence'", err.text);
   else if (s->count == 0 && !s->name)
-    tm_piece_command(h, "tidemill dataset register NAME 'FILES*'");
+    add_none(h);
 }
 
 static void answer(const struct tm_visit *v, struct datasets *s)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "page/svg.h"
 #include "portal/pages/pages.h"
 
 /* How a page refers to the portal's first page: "./", or so many "../". */
@@ -155,6 +156,7 @@ static void add_page(struct tm_html *h, const struct tm_visit *v, const struct t
     tm_html_attr(h, "data-file", f->file);
   add_top(h, v);
   tm_html_open(h, "main id='main' class='wrap'");
+  tm_svg_defs(h);
   add_way(h, v, f->job);
   for (size_t i = 0; i < f->sections_len; i++)
     add_section(h, v, f, &f->sections[i]);

@@ -30,11 +30,6 @@ static void add_section(struct tm_html *h, const struct tm_visit *v, void *data)
   tm_buf_release(&part);
 }
 
-static void add_definitions(struct tm_html *h, const struct tm_visit *v, void *data)
-{
-  tm_svg_defs(h);
-}
-
 /* The way to the pages of steps and mini-batches. */
 static void add_ways(struct tm_html *h, const struct tm_visit *v, void *data)
 {
@@ -76,7 +71,6 @@ static size_t list_sections(struct tm_page_section *out)
 {
   const char *const *names = tidemill_html_sections();
   size_t n = 0;
-  out[n++] = (struct tm_page_section) { "pictures", add_definitions, false, 0 };
   out[n++] = (struct tm_page_section) { "control", add_control, true, 0 };
   for (size_t i = 0; names[i] && i < TM_INSIGHT_SECTIONS; i++)
     out[n++] = (struct tm_page_section) { names[i], add_section, true, i };
@@ -122,7 +116,7 @@ static int open_job(const struct tm_visit *v, struct job *j, struct tidemill_rec
 
 void tm_page_job(const struct tm_visit *v)
 {
-  struct tm_page_section sections[TM_INSIGHT_SECTIONS + 3];
+  struct tm_page_section sections[TM_INSIGHT_SECTIONS + 2];
   struct tm_err err = TM_ERR_NONE;
   struct tm_buf title = TM_BUF_NONE;
   struct tidemill_record_info gone;

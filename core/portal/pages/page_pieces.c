@@ -16,11 +16,11 @@ void tm_piece_state(struct tm_html *h, const struct tm_page_state *state)
 
 static void add_part(struct tm_html *h, double from, double width, bool is_failed)
 {
-  tm_html_open(h, "rect y='0' height='8'");
-  tm_html_attr(h, "class", is_failed ? "fail" : "done");
-  tm_html_attr(h, "fill", is_failed ? "#b3390a" : "#2a6f97");
-  tm_html_attr_num(h, "x", from);
-  tm_html_attr_num(h, "width", width);
+  tm_html_open(h, "rect y='0' height='100%'");
+  tm_html_attr(h, "class", is_failed ? "failed" : "done");
+  tm_html_attr(h, "fill", is_failed ? "url(#hatch)" : "#2a6f97");
+  tm_html_attr_percent(h, "x", from);
+  tm_html_attr_percent(h, "width", width);
   tm_html_close(h, "rect");
 }
 
@@ -35,11 +35,11 @@ void tm_piece_bar(struct tm_html *h, int64_t succeeded, int64_t failed, int64_t 
 {
   double done = share_of(succeeded, created), bad = share_of(failed, created);
   done = done + bad > 100 ? 100 - bad : done;
-  tm_html_open(h, "svg class='pbar' viewBox='0 0 100 8' preserveAspectRatio='none' role='img'");
+  tm_html_open(h, "svg class='pbar' width='190' height='9' role='img'");
   tm_html_attrf(h, "aria-label", "%.0f %% done, %.1f %% failed",
                 created > 0 ? 100.0 * (double)succeeded / (double)created : 0.0,
                 created > 0 ? 100.0 * (double)failed / (double)created : 0.0);
-  tm_html_open(h, "rect class='idle' width='100' height='8' fill='#d9d6cf'");
+  tm_html_open(h, "rect class='idle' width='100%' height='100%' fill='#d9d6cf'");
   tm_html_close(h, "rect");
   if (succeeded > 0)
     add_part(h, 0, done, false);
