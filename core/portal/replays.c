@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "portal/child.h"
+#include "portal/pipe_writers.h"
 
 #define GRACE_NS (500 * TM_MS)
 
@@ -111,6 +112,7 @@ static void take_end(struct tm_replay *p)
   (void)kill(-p->pid, SIGKILL);
   (void)waitpid(p->pid, &status, 0);
   p->pid = 0;
+  tm_pipe_writers_kill(p->pipe);
   say_end(p, status);
   (void)fcntl(p->pipe, F_SETFL, O_NONBLOCK);
 }

@@ -4,8 +4,8 @@
  *  (1) when nobody has the reader any more, the replay is asked to end, as by Ctrl-C, and killed
  *      half a second later, with all processes of its session's first group. So it ends when its
  *      page does, and when the portal does, also if that is killed.
- *  (2) when it ends by itself, what it has started is killed, and the last line of its output says
- *      how it has ended.
+ *  (2) when it has ended, what it has started is killed, also in another session if it can write to
+ *      the pipe (pipe_writers.h). The last line of its output says how it has ended.
  *  (3) a job has one replay at most. It counts until its last line is written.
  *
  * Caller: poll what tm_replays_polls() adds, for tm_replays_timeout_ms() at most; then

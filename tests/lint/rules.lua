@@ -224,7 +224,7 @@ end
 -- files. Everything else in it decides, or writes text.
 local portal_calls = {}
 for name in ([[browser.c child.c confine.c control.c http.c job_files.c job_reading.c listen.c
-  own_files.c replays.c server.c]]):gmatch "%S+" do
+  own_files.c pipe_writers.c replays.c server.c]]):gmatch "%S+" do
   portal_calls["core/portal/" .. name] = true
 end
 

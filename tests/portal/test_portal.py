@@ -62,13 +62,14 @@ end
 """
 
 # Once the file `waits` exists, which a shell reads, it writes who it is, waits for the file `go`,
-# and leaves a program behind.
+# and leaves two programs behind, one in a session of its own.
 REPLAYED = """
 function run(mini_batch)
   if io.open "FOLDER/waits" then
     print "<script>canary()</script>"
     os.execute [[cd FOLDER; . ./waits; echo $PPID $$ >pids; echo begun
-      until test -e go; do sleep 0.01; done; sleep 1000 & echo $! >>pids]]
+      until test -e go; do sleep 0.01; done; sleep 1000 & echo $! >>pids
+      setsid sleep 1000 & echo $! >>pids]]
   end
   return { mini_batch[1] }
 end
@@ -743,7 +744,7 @@ class Control(Case):
         self.assertIn(b"<script>canary()</script>", data)
         data = self.read(s, lambda data: data.endswith(b"\r\n0\r\n\r\n"))
         self.assertIn(b"exit status 0: all items succeeded\n", data)
-        self.assert_gone(3)
+        self.assert_gone(4)
         s.close()
         os.unlink(os.path.join(self.go, "go"))
         self.write(os.path.join(self.go, "waits"), "trap '' INT\n")
