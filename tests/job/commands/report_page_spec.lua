@@ -204,13 +204,16 @@ describe("the page of a job", function()
     t:write("pipeline.lua", [[
       local tm = require "tidemill"
       local function step(name)
-        local config = { entry_script = name .. ".lua", mini_batch_size = 1, process_count_per_node = 1 }
+        local config = { entry_script = name .. ".lua", mini_batch_size = 1, process_count_per_node = 1,
+          run_max_try = 1 }
         return tm.ParallelRunStep { name = name, inputs = tm.Dataset.File.from_files "in",
           parallel_run_config = tm.ParallelRunConfig(config) }
       end
       return tm.Pipeline { name = "two", steps = { step "bad", step "good" } }]])
     t:expect(t:run_job { "--report" }, 0)
     local page = t:read "job/report.html"
+    -- the only error is the last text in its log, and its stack ends where the log does
+    assert.is_truthy(page:find "\nstack traceback:\n[%g \t\n]-bad%.lua:%d+&gt;</pre>")
     expect_page(page, { "<h2>Failures <small>step <bdi>bad</bdi>", "<summary>Step <bdi>good</bdi>" })
   end)
 end)
