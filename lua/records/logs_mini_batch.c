@@ -9,11 +9,14 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "data/item.h"
 #include "inspect/inspection.h"
 #include "report/errors.h"
 #include "report/log_set.h"
 #include "report/try_rows.h"
 #include "report/worker_lives.h"
+
+#define ITEMS_MAX 100
 
 struct shown {
   const struct tidemill_workspace *ws; /* or NULL */
@@ -113,6 +116,44 @@ static void add_items(struct tm_buf *out, const char *detail)
   free(digits);
 }
 
+static void add_item(struct tm_buf *out, const struct tm_item *item)
+{
+  struct tm_buf name = TM_BUF_NONE;
+  tm_buf_add_str(out, "  ");
+  if (item->is_rows && !item->is_group && item->first_row >= 0 && item->rows > 0)
+    tm_buf_printf(out, "rows %" PRId64 " to %" PRId64 " of ", tm_item_row(item, 0),
+                  tm_item_row(item, item->rows - 1));
+  else if (item->is_rows && !item->is_group && item->end > item->begin)
+    tm_buf_printf(out, "the rows in bytes %" PRId64 " to %" PRId64 " of ", item->begin,
+                  item->end - 1);
+  (void)tm_item_describe(&name, item);
+  tm_text_one_line(out, tm_buf_str(&name), name.len, 0);
+  tm_buf_add_char(out, '\n');
+  tm_buf_release(&name);
+}
+
+/* Adds the items of the list, a line each; nothing if it is the one file that was named, or if the
+ * list cannot be read. */
+static void add_all_items(struct one *o)
+{
+  struct tm_manifest_found found;
+  struct tm_reader r;
+  struct tm_item item;
+  char *path = tm_xprintf("%s/%s/state/manifest", o->l->dir, o->step->name);
+  int rc = tm_manifest_pick(&found, path, (uint64_t)o->l->mini_batch, NULL);
+  int64_t n = 0;
+  tm_reader_init(&r, found.bytes.data, found.bytes.len);
+  while (rc == 0 && tm_item_next(&r, &item)) {
+    if ((n > 0 || found.items > 1 || item.is_rows) && n < ITEMS_MAX)
+      add_item(&o->l->out, &item);
+    n++;
+  }
+  if (n > ITEMS_MAX)
+    tm_buf_printf(&o->l->out, "  and %" PRId64 " more\n", n - ITEMS_MAX);
+  tm_manifest_found_release(&found);
+  free(path);
+}
+
 /* Adds which items it had, if it was a part. */
 static void add_part(struct tm_buf *out, const char *detail)
 {
@@ -143,6 +184,7 @@ static void on_row(void *data, const struct tm_try_row *row)
     tm_buf_printf(out, "mini-batch %" PRId64 " of step '%s': ", o->l->mini_batch, o->step->name);
     add_items(out, row->detail);
     tm_buf_add_char(out, '\n');
+    add_all_items(o);
   }
   tm_buf_printf(out, "try %" PRId64 ": %s", row->picked, row->status);
   if (*row->process)
@@ -215,8 +257,10 @@ static int refuse_step(const struct tidemill_record *r, const char *given, struc
 static void add_running(struct one *o, const struct tidemill_activity *a)
 {
   struct tm_buf *out = &o->l->out;
-  if (o->tries++ == 0)
+  if (o->tries++ == 0) {
     tm_buf_printf(out, "mini-batch %" PRId64 " of step '%s'\n", o->l->mini_batch, o->step->name);
+    add_all_items(o);
+  }
   tm_buf_add_str(out, "running: ");
   tm_text_one_line(out, a->text, strlen(a->text), 0);
   tm_buf_add_char(out, '\n');

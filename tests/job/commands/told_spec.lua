@@ -133,6 +133,8 @@ describe("logs", function()
                  isolate_failures = true]]
     t:expect_job(0)
     local text = logs(t, "--mini-batch", "0")
+    expect_order(text, { "^[^\n]*: 4 items of dataset 'in', [^\n]*\n  %S+/in/0001.txt\n  %S+/0002.txt\n" ..
+      "  %S+/0003.txt\n  %S+/0004.txt\ntry " })
     expect_order(text, { "try %d: RUN_DONE at %S+ 2 items, 2 succeeded, 0 failed %(of its items 1%-2%)",
       "RUN_DONE at %S+ 1 item, 1 succeeded, 0 failed %(of its items 4%-4%)" })
     assert.is_truthy(text:find "PROCESS_DIED at %S+ 1 item, 0 succeeded, 1 failed %(of its items 3%-3%)")
