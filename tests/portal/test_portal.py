@@ -61,15 +61,15 @@ function run(mini_batch)
 end
 """
 
-# Once the file `waits` exists, which a shell reads, it writes who it is, waits for the file `go`,
+# Once the file `waits` exists, which a shell reads, it writes who it is, waits for the FIFO `go`,
 # and leaves two programs behind, one in a session of its own.
 REPLAYED = """
 function run(mini_batch)
   if io.open "FOLDER/waits" then
     print "<script>canary()</script>"
     os.execute [[cd FOLDER; . ./waits; echo $PPID $$ >pids; echo begun
-      until test -e go; do sleep 0.01; done; sleep 1000 & echo $! >>pids
-      setsid sleep 1000 & echo $! >>pids]]
+      read line <go; cat <never & echo $! >>pids
+      setsid cat never & echo $! >>pids]]
   end
   return { mini_batch[1] }
 end
@@ -154,6 +154,8 @@ def make_replayed(case):
     """The key of a job of REPLAYED, whose replays wait for a file in case.go."""
     case.go = os.path.join(case.folder, "replayed")
     os.mkdir(case.go)
+    for name in ("go", "never"):
+        os.mkfifo(os.path.join(case.go, name))
     case.write("replayed.lua", REPLAYED.replace("FOLDER", case.go))
     run_job("replayed.lua", case.folder, case.workspace, "--mini-batch-size", "1").wait()
     case.write(os.path.join(case.go, "waits"), "")
@@ -746,7 +748,6 @@ class Control(Case):
         self.assertIn(b"exit status 0: all items succeeded\n", data)
         self.assert_gone(4)
         s.close()
-        os.unlink(os.path.join(self.go, "go"))
         self.write(os.path.join(self.go, "waits"), "trap '' INT\n")
         s, refused = self.replay(key)[0], self.ask_for_replay(key)
         select.select([refused], [], [], 60)  # it is answered
