@@ -2,23 +2,7 @@
  * markup. */
 #include "unit.h"
 
-#include "page_expect.h"
-#include "page_fixture.h"
-
-static struct fixture f;
-
-static int start(void **state)
-{
-  fixture_start(&f);
-  (void)state;
-  return 0;
-}
-static int stop(void **state)
-{
-  fixture_stop(&f);
-  (void)state;
-  return 0;
-}
+#include "page_case.h"
 
 /* States. */
 
@@ -462,7 +446,6 @@ static void hostile_text_is_never_markup(void **state)
   (void)state;
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, start, stop)
 UNIT_TESTS({
     CASE(each_state_has_its_word_and_sentence),
     CASE(a_running_job_says_as_of_when),

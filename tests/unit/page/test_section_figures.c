@@ -1,23 +1,7 @@
 /* test_section_figures.c - the few numbers of a job, on the page. */
 #include "unit.h"
 
-#include "page_expect.h"
-#include "page_fixture.h"
-
-static struct fixture f;
-
-static int start(void **state)
-{
-  fixture_start(&f);
-  (void)state;
-  return 0;
-}
-static int stop(void **state)
-{
-  fixture_stop(&f);
-  (void)state;
-  return 0;
-}
+#include "page_case.h"
 
 static void figures_of_one_mini_batch_have_no_speed(void **state)
 {
@@ -90,7 +74,6 @@ static void the_tolerated_share_of_several_steps_names_the_step(void **state)
   (void)state;
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
 UNIT_TESTS({
     CASE(figures_of_one_mini_batch_have_no_speed),
     CASE(figures_of_a_moment_have_no_speed),

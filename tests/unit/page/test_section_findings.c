@@ -1,23 +1,7 @@
 /* test_section_findings.c - what stands out, on the page. */
 #include "unit.h"
 
-#include "page_expect.h"
-#include "page_fixture.h"
-
-static struct fixture f;
-
-static int start(void **state)
-{
-  fixture_start(&f);
-  (void)state;
-  return 0;
-}
-static int stop(void **state)
-{
-  fixture_stop(&f);
-  (void)state;
-  return 0;
-}
+#include "page_case.h"
 
 static void findings_lead_to_their_section(void **state)
 {
@@ -65,7 +49,6 @@ static void a_pattern_is_shown_as_in_the_failures(void **state)
   (void)state;
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
 UNIT_TESTS({
     CASE(findings_lead_to_their_section),
     CASE(a_pattern_is_shown_as_in_the_failures),

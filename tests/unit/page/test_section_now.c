@@ -1,23 +1,7 @@
 /* test_section_now.c - what workers do right now, on the page. */
 #include "unit.h"
 
-#include "page_expect.h"
-#include "page_fixture.h"
-
-static struct fixture f;
-
-static int start(void **state)
-{
-  fixture_start(&f);
-  (void)state;
-  return 0;
-}
-static int stop(void **state)
-{
-  fixture_stop(&f);
-  (void)state;
-  return 0;
-}
+#include "page_case.h"
 
 static void add_activity(size_t step, const char *worker, const char *phase, int64_t mini_batch,
                          int64_t seconds)
@@ -83,8 +67,6 @@ static void right_now_is_limited(void **state)
   expect(text, "1 more worker for a shorter time.");
   (void)state;
 }
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 UNIT_TESTS({
     CASE(right_now_shows_the_longest_of_all_steps_first),

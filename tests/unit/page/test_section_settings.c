@@ -1,23 +1,7 @@
 /* test_section_settings.c - inputs, outputs and settings, on the page. */
 #include "unit.h"
 
-#include "page_expect.h"
-#include "page_fixture.h"
-
-static struct fixture f;
-
-static int start(void **state)
-{
-  fixture_start(&f);
-  (void)state;
-  return 0;
-}
-static int stop(void **state)
-{
-  fixture_stop(&f);
-  (void)state;
-  return 0;
-}
+#include "page_case.h"
 
 static void settings_show_what_is_not_default_first(void **state)
 {
@@ -83,7 +67,6 @@ static void inputs_and_outputs_show_what_is_known(void **state)
   (void)state;
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
 UNIT_TESTS({
     CASE(settings_show_what_is_not_default_first),
     CASE(bytes_are_also_shown_as_a_size),

@@ -1,23 +1,7 @@
 /* test_section_steps.c - the steps of a job, on the page. */
 #include "unit.h"
 
-#include "page_expect.h"
-#include "page_fixture.h"
-
-static struct fixture f;
-
-static int start(void **state)
-{
-  fixture_start(&f);
-  (void)state;
-  return 0;
-}
-static int stop(void **state)
-{
-  fixture_stop(&f);
-  (void)state;
-  return 0;
-}
+#include "page_case.h"
 
 static void steps_are_a_graph_or_a_list(void **state)
 {
@@ -65,7 +49,6 @@ static void a_box_has_room_for_the_longest_state(void **state)
   (void)state;
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
 UNIT_TESTS({
     CASE(steps_are_a_graph_or_a_list),
     CASE(a_skipped_step_names_what_it_needs),

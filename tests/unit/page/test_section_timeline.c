@@ -1,23 +1,7 @@
 /* test_section_timeline.c - the timeline of a step, on the page. */
 #include "unit.h"
 
-#include "page_expect.h"
-#include "page_fixture.h"
-
-static struct fixture f;
-
-static int start(void **state)
-{
-  fixture_start(&f);
-  (void)state;
-  return 0;
-}
-static int stop(void **state)
-{
-  fixture_stop(&f);
-  (void)state;
-  return 0;
-}
+#include "page_case.h"
 
 static void sessions_say_how_they_ended(void **state)
 {
@@ -43,7 +27,6 @@ static void sessions_say_how_they_ended(void **state)
   (void)state;
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
 UNIT_TESTS({
     CASE(sessions_say_how_they_ended),
 });
