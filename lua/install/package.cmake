@@ -23,8 +23,9 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libarchive13 (>= 3.6), libedit2 (>= 3.1)")
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 # What pkg-config needs to compile a host.
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-  "pkg-config, libuv1-dev, libluajit-5.1-dev, libxxhash-dev, libyajl-dev, zlib1g-dev, libisal-dev, libsqlite3-dev")
+string(JOIN ", " CPACK_DEBIAN_PACKAGE_SUGGESTS
+  pkg-config libuv1-dev libluajit-5.1-dev libxxhash-dev libyajl-dev zlib1g-dev libisal-dev libsqlite3-dev
+  libjpeg62-turbo-dev libpng-dev libwebp-dev)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/package_files.cmake)
 set(CPACK_TM_ARCHITECTURE "${CMAKE_LIBRARY_ARCHITECTURE}")
 include(CPack)

@@ -2,7 +2,8 @@
 # that are missing. Changes nothing if none is missing.
 # shellcheck shell=bash
 
-# packages_of GROUP...: prints the names in these groups of packages.txt, one per line.
+# packages_of GROUP...: prints the packages in these groups of packages.txt, one per line: NAME, or
+# NAME(PROGRAM).
 packages_of()
 {
   awk -v groups=" $* " '
@@ -16,6 +17,15 @@ is_installed()
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
+# is_there NAME|NAME(PROGRAM): whether the package is installed, or the program exists, which may
+# have come otherwise.
+is_there()
+{
+  local program=${1#*\(}
+  if [ "$program" != "$1" ] && command -v "${program%)}" >/dev/null; then return 0; fi
+  is_installed "${1%%\(*}"
+}
+
 # install_packages GROUP...: succeeds if all of them are now installed.
 install_packages()
 {
@@ -25,7 +35,7 @@ install_packages()
   fi
   local missing=() as_root=() name
   for name in $(packages_of "$@"); do
-    is_installed "$name" || missing+=("$name")
+    is_there "$name" || missing+=("${name%%\(*}")
   done
   if [ ${#missing[@]} -eq 0 ]; then
     echo "packages: nothing is missing"
