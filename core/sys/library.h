@@ -1,7 +1,8 @@
 /* library.h - a shared library that is loaded when it is first needed, and then stays loaded.
  *
  * It is for a library that few runs need and that takes long to link, because the start of every
- * worker would pay for it. tm_library_load() may be called on any thread.
+ * worker would pay for it. tm_library_load() may be called on any thread. The loader finds such a
+ * library by its name; one that users install themselves is searched for by plugin.h.
  */
 #ifndef TM_SYS_LIBRARY_H
 #define TM_SYS_LIBRARY_H
@@ -26,6 +27,15 @@ struct tm_library {
 /* Loads it if that was not done. -ELIBACC: it is not installed, or lacks a function. A later call
  * tries again. */
 int tm_library_load(struct tm_library *l, struct tm_err *err);
+
+/* The two steps of it, for plugin.h: opens the file or name, and finds functions. -ELIBACC, with
+ * the loader's reason. */
+int tm_library_open(void **handle, const char *file, struct tm_err *err);
+int tm_library_find(void *handle, const char *const *names, size_t len, void *functions,
+                    struct tm_err *err);
+/* Where the loader has found it; within its own memory. */
+const char *tm_library_path(void *handle);
+void tm_library_close(void *handle); /* NULL is a no-op */
 
 /* Defines `const struct table *table(struct tm_err *err)`. It returns the library's functions, the
  * members of that struct in the order of their names; NULL: they cannot be loaded. The table is the
