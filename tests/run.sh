@@ -28,7 +28,8 @@ for option in "$@"; do
   esac
 done
 cd "$root" || exit 1
-unset "${!TIDEMILL@}" # tests must not see the user's settings of the program
+# Tests must not see the user's settings of the program, nor another ONNX Runtime.
+unset "${!TIDEMILL@}" "${!TM_TEST_ONNXRUNTIME@}"
 # shellcheck source=tests/support/packages.sh
 . tests/support/packages.sh
 
@@ -36,6 +37,7 @@ passed=0
 failed=0
 failures=()
 skipped=()
+declare -A background # the output of each
 jobs=$(nproc)
 tests_at_once=$((jobs * 3)) # many tests wait for a deadline or a disk, not for a core
 export LC_ALL=C.UTF-8
@@ -184,6 +186,20 @@ fi
 if command -v mold >/dev/null; then
   export LDFLAGS="${LDFLAGS:-} -fuse-ld=mold"
 fi
+memory=
+# shellcheck disable=SC2317 # the trap calls it
+end()
+{
+  [ -z "$memory" ] || rm -rf "$memory"
+  for group in "${!background[@]}"; do kill -- "-$group" 2>/dev/null; done
+}
+trap end EXIT
+mkdir -p build
+export TM_SKIPPED_CASES=$root/build/skipped.out # "TEST: REASON" for each test that skips cases
+: >"$TM_SKIPPED_CASES"
+in_background build/onnxruntime.out bash tests/support/onnxruntime/versions.sh get
+onnxruntime=$started
+
 # With line numbers alone for debuggers, a file of core/ compiles in four fifths of the time.
 targets=(all)
 CC=gcc build build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTM_WERROR=ON \
@@ -214,19 +230,23 @@ compile_the_rest()
 }
 
 memory=$(memory_folder)
-declare -A background
-# shellcheck disable=SC2317 # the trap calls it
-end()
-{
-  [ -z "$memory" ] || rm -rf "$memory"
-  for group in "${!background[@]}"; do kill -- "-$group" 2>/dev/null; done
-}
-trap end EXIT
 mkdir -p build-asan
 in_background build-asan/rest.out compile_the_rest
 rest=$started
 
 check build lint -R '^lint/' -j "$jobs"
+
+stage "ONNX Runtime, for tests"
+if wait_for "$onnxruntime"; then
+  pass
+else
+  TM_TEST_ONNXRUNTIME_MISSING=$(sed -n 's/^TM_TEST_ONNXRUNTIME_MISSING=//p' build/onnxruntime.out)
+  export TM_TEST_ONNXRUNTIME_MISSING
+  if [ "${CI-}" = true ]; then
+    fail "ONNX Runtime, for tests: $TM_TEST_ONNXRUNTIME_MISSING"
+  fi
+fi
+
 on_disk='^job/(basics|kill|resume|steps|import)$'
 TMPDIR=${memory:-${TMPDIR:-/tmp}} check build tests -E "^lint/|$on_disk" -j "$tests_at_once" "${long[@]}"
 # These wait for the disk.
@@ -287,6 +307,7 @@ stage "result"
 for name in "${skipped[@]}"; do
   echo "skipped: $name"
 done
+sort -u "$TM_SKIPPED_CASES" | sed 's/^/skipped: /'
 for name in "${failures[@]}"; do
   echo "failed: $name"
 done
