@@ -57,6 +57,8 @@ void tm_workers_send_setup(struct tm_worker *w)
   tm_setup_of_step(&setup, s->o.step);
   setup.worker_name = w->name;
   setup.node_id = w->node->name;
+  setup.cores = tm_setup_cores(w->node->cores, w->node->slots);
+  setup.is_only_worker = w->node->slots == 1;
   setup.ignores_warnings = w->node->id != TM_LOCAL_NODE;
   setup.script = w->node->script;
   setup.script_dir = w->node->script_dir;

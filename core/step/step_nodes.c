@@ -8,6 +8,7 @@
 #include "record/temp_dirs.h"
 #include "snapshot/snapshot.h"
 #include "step/supervisor_own.h"
+#include "sys/process.h"
 
 /* Names. */
 
@@ -92,6 +93,14 @@ static int64_t slots_of(const struct tm_supervisor *s, const struct tm_node *nod
   return slots;
 }
 
+/* A keeper of this machine is a child of this process, with the same affinity and quota. */
+static int64_t cores_of(const struct tm_node *node)
+{
+  const struct tm_node_report *report = tm_node_reported(node);
+
+  return report ? (int64_t)report->cpus : tm_process_cores();
+}
+
 /* The job's copy, or the one that the node has got (job/job_source.h). */
 static void find_script(const struct tm_supervisor *s, struct tm_step_node *n)
 {
@@ -145,6 +154,7 @@ static void add(struct tm_supervisor *s, struct tm_step_node *n)
   n->step = tm_node_add_step(n->node, &step, &user);
   n->is_added = true;
   n->slots = slots_of(s, n->node);
+  n->cores = cores_of(n->node);
   n->clock_offset_ns = tm_node_clock_offset_ns(n->node);
   s->sched.time.init.workers = tm_step_nodes_workers(s);
   tm_workers_tell(

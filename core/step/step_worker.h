@@ -21,6 +21,7 @@ struct tm_step_node {
   char *script, *script_dir;   /* what its workers run, once it was added */
   bool is_added;               /* the scheduler knows that it is there */
   int64_t slots;               /* how many workers it may have, once it was added */
+  int64_t cores;               /* that its workers may use together, once it was added */
   uint32_t step;               /* the number of the step there */
   char name[12], address[256]; /* also while it is lost */
   int64_t asked_doing_ns;      /* awake; when the keeper was asked last; 0: never */

@@ -45,6 +45,13 @@ void tm_setup_of_step(struct tm_setup *s, const struct tm_step *step)
                            .init_timeout_ns = config->init_timeout_ns };
 }
 
+int64_t tm_setup_cores(int64_t cores, int64_t workers)
+{
+  int64_t share = workers > 0 ? cores / workers : cores;
+
+  return share > 0 ? share : 1;
+}
+
 void tm_setup_release_step(struct tm_setup *s)
 {
   free(s->datasets);

@@ -12,6 +12,8 @@
 
 /* Overwrites *s. Its strings belong to the step, which must outlive it. */
 void tm_setup_of_step(struct tm_setup *s, const struct tm_step *step);
+/* The cores for one worker, where as many as `workers` share the `cores` of a node; at least 1. */
+int64_t tm_setup_cores(int64_t cores, int64_t workers);
 /* Frees what tm_setup_of_step() has made. Zeroed: a no-op. */
 void tm_setup_release_step(struct tm_setup *s);
 

@@ -135,7 +135,7 @@ static void set_list(lua_State *L, const char *name, char *const *words, size_t 
 static void push_properties(lua_State *L, const struct tm_setup *setup)
 {
   char cwd[PATH_MAX];
-  lua_createtable(L, 0, 10); /* [properties] */
+  lua_createtable(L, 0, 11); /* [properties] */
   set_property(L, "log_dir", setup->log_dir);
   set_property(L, "output_dir", setup->output_dir);
   set_property(L, "temp_dir", setup->temp_dir);
@@ -143,6 +143,8 @@ static void push_properties(lua_State *L, const struct tm_setup *setup)
   set_property(L, "node_id", setup->node_id);
   set_property(L, "script_dir", setup->script_dir);
   set_property(L, "working_dir", getcwd(cwd, sizeof cwd) != NULL ? cwd : setup->script_dir);
+  lua_pushinteger(L, (lua_Integer)setup->cores);
+  lua_setfield(L, -2, "cores");
   set_list(L, "arguments", setup->arguments, setup->arguments_len);
   set_list(L, "runner_arguments", setup->runner_arguments, setup->runner_arguments_len);
 }
@@ -157,11 +159,13 @@ static int open_module(lua_State *L)
 void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup)
 {
   lua_pushlightuserdata(L, (void *)&module_key);
-  lua_createtable(L, 0, 3); /* [key, module] */
+  lua_createtable(L, 0, 4); /* [key, module] */
   push_properties(L, setup);
   lua_setfield(L, -2, "properties");
   lua_pushinteger(L, (lua_Integer)setup->logging_level);
   lua_setfield(L, -2, "level");
+  lua_pushboolean(L, setup->is_only_worker);
+  lua_setfield(L, -2, "is_only_worker");
   push_logger(L, setup);
   lua_pushcclosure(L, logger_write, 1);
   lua_setfield(L, -2, "write");

@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "node/node_msg.h"
 #include "sys/fs.h"
+#include "sys/process.h"
 
 int tm_script_folders_make(struct tm_script_folders *f, const char *kind, struct tm_err *err)
 {
@@ -28,6 +29,8 @@ void tm_script_folders_give(const struct tm_script_folders *f, struct tm_setup *
 {
   setup->worker_name = (char *)"process000";
   setup->node_id = (char *)TM_LOCAL_NODE_NAME;
+  setup->cores = tm_process_cores();
+  setup->is_only_worker = true;
   setup->output_dir = f->output_dir;
   setup->log_dir = f->log_dir;
   setup->temp_dir = f->temp_dir;

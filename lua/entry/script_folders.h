@@ -20,7 +20,7 @@ struct tm_script_folders {
 
 /* Makes new folders (scratch.h). The code that loads the script makes output_dir and log_dir. */
 int tm_script_folders_make(struct tm_script_folders *f, const char *kind, struct tm_err *err);
-/* Gives them to a script, which is worker process000 of node 0. */
+/* Gives them to a script, which is worker process000 of node 0, and the only one there. */
 void tm_script_folders_give(const struct tm_script_folders *f, struct tm_setup *setup);
 /* Removes temp_dir, and the other folders if they are empty. True: something is left. */
 bool tm_script_folders_leave(struct tm_script_folders *f);

@@ -25,6 +25,8 @@
 ---@field node_id string the number of the node: "0", "1", ...
 ---@field script_dir string the folder of the script's copy
 ---@field working_dir string the current directory when the script was loaded
+---@field cores integer how many cores the worker may use: those of its node (affinity and quota),
+--- divided by the number of workers that the step may have there at once; at least 1
 ---@field arguments string[] the script's own arguments
 ---@field runner_arguments string[] the arguments that the runner took
 

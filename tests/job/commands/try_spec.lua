@@ -105,11 +105,13 @@ describe("try", function()
         e.logger:info "logged"
         io.open(e.output_dir .. "/mine", "w"):close()
         io.open(e.temp_dir .. "/gone", "w"):close()
-        return { e.output_dir, e.temp_dir, e.agent_name, e.working_dir }
+        return { e.output_dir, e.temp_dir, e.agent_name, e.working_dir, e.cores }
       end]])
     local r = t:run { "try", "score.lua", "in" }
     t:expect(r, 0)
-    local output_dir, temp_dir, name, cwd = r.out:match "^([^\n]+)\n([^\n]+)\n([^\n]+)\n([^\n]+)\n$"
+    local output_dir, temp_dir, name, cwd, cores =
+      r.out:match "^([^\n]+)\n([^\n]+)\n([^\n]+)\n([^\n]+)\n([^\n]+)\n$"
+    assert.is_true(tonumber(cores) >= 1)
     assert.equal("process000", name)
     assert.equal(t.dir, cwd)
     assert.is_true(t:has(output_dir .. "/mine"))

@@ -314,6 +314,31 @@ return tm.Pipeline { name = "case", steps = { step } }]]):format(more))
   end)
 end)
 
+describe("the cores of a worker", function()
+  after_each(job.check_end)
+
+  -- What workers see, if a node may have so many of them at once.
+  local function cores_of(count)
+    local t = job.case()
+    t:inputs(1)
+    t:script [[
+      local entry = require "tidemill.entry_script"()
+      function run() return { entry.cores .. " " .. tostring(require("tidemill.entry_script_c").is_only_worker) } end]]
+    t:pipeline("process_count_per_node = " .. count)
+    t:expect_job(0)
+    local cores, is_only = t:rows()[1]:match "^(%d+) (%l+)$"
+    assert.equal(tostring(count == 1), is_only)
+    return tonumber(cores)
+  end
+
+  it("are those of its node, divided by the workers that may be there", function()
+    local all = cores_of(1)
+    assert.is_true(all >= 1)
+    assert.equal(math.max(1, math.floor(all / 2)), cores_of(2))
+    assert.equal(1, cores_of(all + 1))
+  end)
+end)
+
 describe("the log folder", function()
   after_each(job.check_end)
 

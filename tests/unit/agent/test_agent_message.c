@@ -34,6 +34,8 @@ static void make_setup(struct tm_buf *out)
                         .append_row = true,
                         .profile_file = (char *)"/p",
                         .is_interruptible = true,
+                        .cores = 12,
+                        .is_only_worker = true,
                         .run_timeout_ns = 60,
                         .init_timeout_ns = 70,
                         .max_result_size = 1 << 20 };
@@ -60,6 +62,8 @@ static void settings_are_decoded_unchanged(void **state)
   assert_false(s.verify_items);
   assert_true(s.is_interruptible);
   assert_string_equal(s.profile_file, "/p");
+  assert_int_equal(s.cores, 12);
+  assert_true(s.is_only_worker);
   assert_int_equal(s.run_timeout_ns, 60);
   assert_int_equal(s.init_timeout_ns, 70);
   assert_int_equal(s.max_result_size, 1 << 20);

@@ -61,6 +61,15 @@ static void a_setup_has_what_the_settings_say(void **state)
   tm_json_free(settings);
 }
 
+static void workers_of_a_node_share_its_cores(void **state)
+{
+  assert_int_equal(tm_setup_cores(8, 2), 4);
+  assert_int_equal(tm_setup_cores(8, 3), 2);
+  assert_int_equal(tm_setup_cores(8, 1), 8);
+  assert_int_equal(tm_setup_cores(2, 5), 1);
+  assert_int_equal(tm_setup_cores(0, 0), 1);
+}
+
 /* The record of a job may be older than a setting, or damaged. */
 static void settings_of_a_record_may_be_missing_or_wrong(void **state)
 {
@@ -103,6 +112,7 @@ static void the_longest_durations_are_kept(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(a_setup_has_what_the_settings_say),
+    cmocka_unit_test(workers_of_a_node_share_its_cores),
     cmocka_unit_test(settings_of_a_record_may_be_missing_or_wrong),
     cmocka_unit_test(the_longest_durations_are_kept),
 });
