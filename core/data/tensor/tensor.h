@@ -52,4 +52,11 @@ struct tm_tensor {
   int32_t type;                      /* enum tm_tensor_type */
 };
 
+/* Elements of one type at equal distances, such as a column of a tensor. */
+struct tm_tensor_run {
+  void *data;
+  int64_t step; /* elements from one to the next */
+  int32_t type; /* enum tm_tensor_type, not string */
+};
+
 #endif
