@@ -15,6 +15,7 @@ local layers = {
   plan = { "base", "params", "sys", "data", "store" },
   snapshot = { "base", "params", "sys", "data", "store", "plan" },
   node = { "base", "sys", "data" },
+  model = { "base", "sys", "data" },
   agent = { "base", "sys", "data", "node/worker_page.h", "node/msg_strings.h" },
   record = { "base", "sys", "data", "store", "plan", "snapshot", "agent/agent_msg.h", "node/node_msg.h",
     "node/temp_left.h" },

@@ -1,0 +1,139 @@
+/* onnx_support.c - see onnx_support.h. The table was measured: each version was given models of all
+ * opsets. */
+#include "model/onnx_support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+struct release {
+  int minor; /* of version 1: the first with these opsets */
+  int64_t onnx, ml;
+};
+
+static const struct release releases[] = {
+  { 17, 20, 4 }, { 18, 21, 5 }, { 21, 22, 5 }, { 23, 23, 5 }, { 24, 25, 5 }, { 25, 26, 5 },
+};
+#define NEWEST_KNOWN 30 /* minor version: what newer ones have is unknown */
+
+static bool is_ml(const char *domain)
+{
+  return strcmp(domain, "ai.onnx.ml") == 0;
+}
+
+static int64_t opset_of(const struct release *r, const char *domain)
+{
+  return is_ml(domain) ? r->ml : r->onnx;
+}
+
+static bool has_table(const char *domain)
+{
+  return is_ml(domain) || strcmp(domain, "ai.onnx") == 0;
+}
+
+int64_t tm_onnx_newest_opset(const char *domain, const char *version)
+{
+  int major, minor;
+  int64_t newest = 0;
+  if (!has_table(domain) || sscanf(version, "%d.%d", &major, &minor) != 2 || major != 1 ||
+      minor > NEWEST_KNOWN)
+    return 0;
+  for (size_t i = 0; i < TM_COUNT_OF(releases) && releases[i].minor <= minor; i++)
+    newest = opset_of(&releases[i], domain);
+  return newest;
+}
+
+/* "1.18 or newer" */
+static void add_needed(struct tm_buf *out, const char *domain, int64_t opset)
+{
+  for (size_t i = 0; i < TM_COUNT_OF(releases); i++)
+    if (opset_of(&releases[i], domain) >= opset) {
+      tm_buf_printf(out, "1.%d or newer", releases[i].minor);
+      return;
+    }
+  tm_buf_printf(out, "one newer than 1.%d", NEWEST_KNOWN);
+}
+
+int tm_onnx_check_opsets(const struct tm_onnx_file *f, const char *version, struct tm_err *err)
+{
+  for (size_t i = 0; i < f->opsets.len; i++) {
+    const struct tm_onnx_opset *o = &f->opsets.at[i];
+    struct tm_buf needed = TM_BUF_NONE;
+    int64_t newest = tm_onnx_newest_opset(o->domain, version);
+    if (newest == 0 || o->version <= newest)
+      continue;
+    add_needed(&needed, o->domain, o->version);
+    tm_err_set(err, TM_EVERSION,
+               "the model has opset %lld of %s, and ONNX Runtime %s has %lld; use %s, or export "
+               "the model with opset %lld",
+               (long long)o->version, o->domain, version, (long long)newest, tm_buf_str(&needed),
+               (long long)newest);
+    tm_buf_release(&needed);
+    return TM_EVERSION;
+  }
+  return 0;
+}
+
+/* ---- operators ---- */
+
+static bool is_known_domain(const struct tm_onnx_file *f, const char *domain)
+{
+  static const char known[] = "ai.onnx|ai.onnx.ml|ai.onnx.training|ai.onnx.preview|"
+                              "ai.onnx.preview.training|com.microsoft|com.microsoft.nchwc|"
+                              "com.microsoft.experimental|com.ms.internal.nhwc|org.pytorch.aten";
+  if (tm_text_has_word(known, domain, strlen(domain)))
+    return true;
+  for (size_t i = 0; i < f->functions.len; i++)
+    if (strcmp(f->functions.at[i].domain, domain) == 0)
+      return true;
+  return false;
+}
+
+static bool is_word(char c)
+{
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+}
+
+static bool names(const char *message, const char *type)
+{
+  size_t n = strlen(type);
+  for (const char *at = message; n > 0 && (at = strstr(at, type)) != NULL; at += n)
+    if ((at == message || !is_word(at[-1])) && !is_word(at[n]))
+      return true;
+  return false;
+}
+
+static int refuse(const struct tm_onnx_operator *o, const char *version, bool is_foreign,
+                  struct tm_err *err)
+{
+  struct tm_buf words = TM_BUF_NONE;
+  tm_buf_add_str(&words, "node '");
+  tm_text_one_line(&words, o->node, strlen(o->node), 200);
+  tm_buf_add_str(&words, "' needs the operator '");
+  tm_text_one_line(&words, o->type, strlen(o->type), 100);
+  tm_buf_add_str(&words, "' of ");
+  tm_text_one_line(&words, o->domain, strlen(o->domain), 100);
+  tm_buf_printf(&words, ", which ONNX Runtime %s does not have", version);
+  tm_buf_add_str(&words, is_foreign ? "; custom operators are not loaded: export the model "
+                                      "without them"
+                                    : "; use a newer one, or export the model with an older opset");
+  tm_err_set(err, TM_EINPUT, "%s", tm_buf_str(&words));
+  tm_buf_release(&words);
+  return TM_EINPUT;
+}
+
+int tm_onnx_check_operators(const struct tm_onnx_file *f, const char *version, const char *message,
+                            struct tm_err *err)
+{
+  bool is_unknown = strstr(message, "is not a registered function/op") ||
+                    strstr(message, "No Op registered for") ||
+                    strstr(message, "Could not find an implementation for");
+  for (size_t i = 0; i < f->operators.len; i++)
+    if (!is_known_domain(f, f->operators.at[i].domain))
+      return refuse(&f->operators.at[i], version, true, err);
+  for (size_t i = 0; i < f->operators.len && is_unknown; i++)
+    if (names(message, f->operators.at[i].type))
+      return refuse(&f->operators.at[i], version, false, err);
+  return 0;
+}
