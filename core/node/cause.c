@@ -109,7 +109,8 @@ void tm_keeper_find_cause(struct tm_keeper *k, const struct tm_keeper_worker *w,
                           struct tm_ended *ended)
 {
   ended->was_frozen = w->frozen_due_ns != INT64_MAX;
-  ended->rss_kb = w->rss_kb;
+  ended->own_kb = w->memory.own_kb;
+  ended->mapped_kb = w->memory.mapped_kb;
   ended->memory_limit_kb = w->step->s.memory_limit / 1024;
   ended->memory = find_memory_kill(k, w, ended);
   if (ended->cause != TM_END_STOPPED && ended->cause != TM_END_KILLED)

@@ -115,7 +115,8 @@ void tm_ended_encode(struct tm_buf *out, const struct tm_ended *e)
   tm_buf_add_u64(out, (uint64_t)e->max_rss_kb);
   tm_buf_add_u32(out, (uint32_t)e->memory);
   tm_buf_add_u32(out, e->was_frozen);
-  tm_buf_add_u64(out, (uint64_t)e->rss_kb);
+  tm_buf_add_u64(out, (uint64_t)e->own_kb);
+  tm_buf_add_u64(out, (uint64_t)e->mapped_kb);
   tm_buf_add_u64(out, (uint64_t)e->memory_limit_kb);
   tm_msg_add_str(out, e->last_line);
   tm_buf_add_u32(out, (uint32_t)e->view.phase);
@@ -146,7 +147,8 @@ int tm_ended_decode(struct tm_ended *out, const char *p, size_t n, struct tm_err
   uint32_t memory = tm_read_u32(&r);
   out->memory = (enum tm_memory_kill)memory;
   out->was_frozen = tm_read_u32(&r) != 0;
-  out->rss_kb = (int64_t)tm_read_u64(&r);
+  out->own_kb = (int64_t)tm_read_u64(&r);
+  out->mapped_kb = (int64_t)tm_read_u64(&r);
   out->memory_limit_kb = (int64_t)tm_read_u64(&r);
   char *last_line = tm_msg_read_str(&r);
   snprintf(out->last_line, sizeof out->last_line, "%s", last_line ? last_line : "");
@@ -381,8 +383,10 @@ static void add_figures(struct tm_buf *out, const struct tm_ended *e)
 {
   if (e->cause == TM_END_MEMORY) {
     tm_buf_add_str(out, "; it had ");
-    add_megabytes(out, e->rss_kb);
-    tm_buf_add_str(out, " resident, and worker_memory_limit is ");
+    add_megabytes(out, e->own_kb);
+    tm_buf_add_str(out, " of its own, which count, and ");
+    add_megabytes(out, e->mapped_kb);
+    tm_buf_add_str(out, " of mapped files; worker_memory_limit is ");
     add_megabytes(out, e->memory_limit_kb);
   } else if (e->max_rss_kb > 0) {
     tm_buf_add_str(out, "; at most ");

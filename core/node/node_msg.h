@@ -124,7 +124,7 @@ struct tm_node_step {
   size_t environment_len;
   int64_t run_timeout_ns;     /* for one run(); 0: none */
   int64_t load_timeout_ns;    /* for loading before it, and for writing its result; 0: none */
-  int64_t memory_limit;       /* for one worker, resident, bytes; 0: none */
+  int64_t memory_limit;       /* for the own memory of one worker, bytes; 0: none */
   int64_t init_timeout_ns;    /* for loading the script and init(); 0: none */
   int64_t interrupt_grace_ns; /* from the interruption of a call to the kill; 0: kill at once */
   int64_t monitor_ns;         /* between two samples of the node's resources; 0: none; -1: auto */
@@ -183,7 +183,7 @@ struct tm_ended {
   int64_t max_rss_kb;
   enum tm_memory_kill memory;
   bool was_frozen;                      /* it was stopped (SIGSTOP) when it was killed */
-  int64_t rss_kb;                       /* cause MEMORY: its memory when it was killed */
+  int64_t own_kb, mapped_kb;            /* cause MEMORY: its memory when it was killed */
   int64_t memory_limit_kb;              /* and its limit */
   char last_line[TM_LAST_LINE_MAX + 1]; /* the last line of its stderr, sanitized; or "" */
   struct tm_page_view view;             /* the last state of its page */

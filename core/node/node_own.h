@@ -53,7 +53,7 @@ struct tm_keeper_worker {
   int64_t stop_due_ns; /* when shutdown() is late; INT64_MAX: not told to stop */
   /* it is stopped (SIGSTOP), and is killed at this time; INT64_MAX: it is not stopped */
   int64_t frozen_due_ns;
-  int64_t rss_kb; /* when it passed its memory limit */
+  struct tm_process_memory memory; /* when it passed its memory limit */
 };
 
 enum tm_launch_state {
@@ -188,8 +188,8 @@ int tm_keeper_base_hold(struct tm_keeper *k, const struct tm_node_step *s, const
 /* Call it when no process is left that could write to them. */
 void tm_keeper_bases_remove(struct tm_keeper *k);
 
-/* cause.c. Finds what the status of an end does not tell: fills memory, was_frozen, rss_kb,
- * memory_limit_kb, last_line of `ended`, whose cause and signal are set. */
+/* cause.c. Finds what the status of an end does not tell: fills memory, was_frozen, own_kb,
+ * mapped_kb, memory_limit_kb, last_line of `ended`, whose cause and signal are set. */
 void tm_keeper_find_cause(struct tm_keeper *k, const struct tm_keeper_worker *w,
                           struct tm_ended *ended);
 /* Writes everything to _main.txt and, unless the worker was asked to end, to user/error/. */

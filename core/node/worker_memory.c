@@ -2,8 +2,9 @@
  * fits.
  *
  *  (1) Lua itself enforces a worker's limit (lua/bind/script_memory.h). Memory outside of Lua (C
- *      modules, buffers) is checked here: resident memory is read every LOOK_NS, and a worker above
- *      its limit is killed.
+ *      modules, buffers) is checked here: a worker's own memory is read every LOOK_NS, and a worker
+ *      above its limit is killed. Pages of mapped files, such as the weights of a model that all
+ *      workers share, do not count: the kernel can drop them.
  *  (2) While memory is short, requested workers wait. If no worker lives, one is started all the
  *      same: otherwise no memory would ever be freed.
  *
@@ -17,6 +18,7 @@
 #include "base/check.h"
 #include "node/node_own.h"
 #include "sys/memory.h"
+#include "sys/process.h"
 
 #define LOOK_NS     (100 * TM_MS)
 #define RESERVE_MIN (INT64_C(64) << 20)
@@ -47,10 +49,10 @@ static bool look_at_workers(struct tm_keeper *k)
     if (limit <= 0 || w->state == TM_KEEPER_KILLED)
       continue;
     has_limit = true;
-    int64_t rss_kb = tm_process_rss_kb(w->pid);
-    if (rss_kb <= limit / 1024)
+    struct tm_process_memory memory;
+    if (!tm_process_memory(w->pid, &memory) || memory.own_kb <= limit / 1024)
       continue;
-    w->rss_kb = rss_kb;
+    w->memory = memory;
     tm_keeper_step(k, w, TM_KEEPER_ON_MEMORY);
   }
   return has_limit;

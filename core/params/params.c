@@ -122,7 +122,8 @@ static const struct tm_field config_fields[] = {
   { "worker_memory_limit", TM_FIELD_SIZE, WORKER_MEMORY_MIN, SIZE_MAX_GIVEN, NULL, NULL,
     CHANGEABLE | FAILS,
     "the memory limit of one worker. Lua gets 16 MB less; beyond that run() fails with 'not "
-    "enough memory'. A worker with more resident memory than the limit is killed" },
+    "enough memory'. A worker with more memory of its own than the limit is killed; mapped "
+    "files do not count" },
   { "init_timeout", TM_FIELD_SECONDS, 0.001, 259200, NULL, NULL, CHANGEABLE | FAILS,
     "the time limit for loading the script and its init(), in seconds; by default none" },
   { "interruptible", TM_FIELD_CHOICE, 0, 0, "auto", "auto|true|false", CHANGEABLE,

@@ -213,14 +213,39 @@ done:
   return found;
 }
 
-int64_t tm_process_rss_kb(pid_t pid)
+/* A field of /proc/PID/status: "RssAnon:\t  1234 kB". False: it is not there. */
+static bool status_kb(const char *status, const char *name, int64_t *out)
+{
+  const char *at = strstr(status, name);
+  long long kb;
+  if (!at || sscanf(at + strlen(name), "%lld", &kb) != 1)
+    return false;
+  *out = kb;
+  return true;
+}
+
+bool tm_process_memory_parse(const char *status, struct tm_process_memory *out)
+{
+  int64_t anonymous, shared, all;
+  *out = (struct tm_process_memory) { 0 };
+  if (status_kb(status, "\nRssAnon:", &anonymous) && status_kb(status, "\nRssShmem:", &shared) &&
+      status_kb(status, "\nRssFile:", &out->mapped_kb)) {
+    out->own_kb = anonymous + shared;
+    return true;
+  }
+  if (!status_kb(status, "\nVmRSS:", &all))
+    return false;
+  *out = (struct tm_process_memory) { .own_kb = all };
+  return true;
+}
+
+bool tm_process_memory(pid_t pid, struct tm_process_memory *out)
 {
   struct tm_buf text = TM_BUF_NONE;
-  long long pages, kb = -1;
-  if (read_proc(pid, "statm", &text) == 0 && sscanf(tm_buf_str(&text), "%*s %lld", &pages) == 1)
-    kb = pages * (sysconf(_SC_PAGESIZE) / 1024);
+  bool is_read =
+      read_proc(pid, "status", &text) == 0 && tm_process_memory_parse(tm_buf_str(&text), out);
   tm_buf_release(&text);
-  return kb;
+  return is_read;
 }
 
 char *tm_process_boot_id(void)

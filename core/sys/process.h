@@ -123,8 +123,16 @@ uint64_t tm_process_born(pid_t pid);
 int tm_process_hold(pid_t pid, uint64_t born);
 void tm_process_kill_held(int held, int signal);
 
-/* Resident memory of a process, kB, or -1. */
-int64_t tm_process_rss_kb(pid_t pid);
+/* What a process has in memory. */
+struct tm_process_memory {
+  int64_t own_kb;    /* anonymous and shared memory: nobody else can give it back */
+  int64_t mapped_kb; /* pages of files, which the kernel may drop and read again */
+};
+/* From /proc; takes 7 us. False: there is no such process, or it has ended. */
+bool tm_process_memory(pid_t pid, struct tm_process_memory *out);
+/* The same from the text of /proc/PID/status. Where the kernel does not tell the kinds of memory
+ * apart, all of it is the process's own. */
+bool tm_process_memory_parse(const char *status, struct tm_process_memory *out);
 
 /* Waits up to `ns` for one child to end, then kills it; reaps it. `out` may be NULL; its
  * exit_status is -1 if other code has reaped the child, so that its status is unknown. */

@@ -187,9 +187,45 @@ describe("worker_memory_limit", function()
       end]], 'run_max_try = 1, worker_memory_limit = "400MB"')
     local r = t:expect_job(0, nil, { limit = 60 })
     expect_patterns(r.err, { "killed for passing worker_memory_limit in run%(%) after [%d.]+ %a+; it had %d+ MB "
-      .. "resident, and worker_memory_limit is 400 MB" })
+      .. "of its own, which count, and [%d.]+ MB of mapped files; worker_memory_limit is 400 MB" })
     assert.same({ "0001.txt", "0003.txt" }, t:rows())
     assert.equal(1, t:statuses().PROCESS_DIED)
+  end)
+
+  it("does not count mapped files, whose pages the kernel can drop", function()
+    local large = os.tmpname():gsub("^.*/", "/var/tmp/") -- a file in memory would count
+    local file = assert(io.open(large, "w"))
+    file:seek("set", 150 * 2^20 - 1)
+    file:write "x"
+    file:close()
+    local t = dying_case([[
+      ffi.cdef "void *mmap(void *, size_t, int, int, int, long); int open(const char *, int, ...);"
+      local function sum(p, n)
+        local sum = 0
+        for i = 0, n - 1, 4096 do sum = sum + p[i] end
+        return sum
+      end
+      local function resident()
+        for line in io.lines "/proc/self/status" do
+          local kb = line:match "^VmRSS:%s+(%d+)"
+          if kb then return tonumber(kb) end
+        end
+      end
+      function run(m)
+        if number_of(m[1]) == 2 then
+          local size, begun = 150 * 2^20, os.clock()
+          local bytes = ffi.C.mmap(nil, size, 1, 2, ffi.C.open(os.getenv "LARGE", 0), 0)
+          repeat sum(ffi.cast("const uint8_t *", bytes), size) until os.clock() > begun + 0.25 -- it looks each 100 ms
+          assert(resident() > 140 * 1024, resident())
+        end
+        return names_of(m)
+      end]], 'run_max_try = 1, worker_memory_limit = "100MB"')
+    if os.getenv "TM_SANITIZE" then -- which needs more
+      t:pipeline 'mini_batch_size = 1, worker_memory_limit = "1GB"'
+    end
+    t:expect_job(0, nil, { env = { "LARGE=" .. large } })
+    os.remove(large)
+    assert.same(job.names(3), t:rows())
   end)
 
   it("is refused below the memory that a worker needs", function()

@@ -124,7 +124,8 @@ static void make_ended(struct tm_ended *e)
                            .max_rss_kb = 1 << 20,
                            .memory = TM_KILL_LOGGED,
                            .was_frozen = true,
-                           .rss_kb = 300 << 10,
+                           .own_kb = 300 << 10,
+                           .mapped_kb = 700 << 10,
                            .memory_limit_kb = 256 << 10,
                            .last_line = "the end",
                            .phase_ns = 1200 * TM_MS,
@@ -154,7 +155,8 @@ static void an_end_is_decoded_unchanged(void **state)
   assert_int_equal(d.max_rss_kb, e.max_rss_kb);
   assert_int_equal(d.memory, TM_KILL_LOGGED);
   assert_true(d.was_frozen);
-  assert_int_equal(d.rss_kb, 300 << 10);
+  assert_int_equal(d.own_kb, 300 << 10);
+  assert_int_equal(d.mapped_kb, 700 << 10);
   assert_int_equal(d.memory_limit_kb, 256 << 10);
   assert_string_equal(d.last_line, "the end");
   assert_int_equal(d.view.phase, TM_PHASE_RUN);
@@ -359,7 +361,8 @@ static void details_of_a_death_follow_its_cause(void **state)
   tm_ended_describe(&b, &e);
   assert_string_equal(tm_buf_str(&b),
                       "killed for passing worker_memory_limit in run() after 1.20 s; it had 300 MB "
-                      "resident, and worker_memory_limit is 256 MB");
+                      "of its own, which count, and 700 MB of mapped files; worker_memory_limit is "
+                      "256 MB");
   tm_buf_release(&b);
 }
 

@@ -5,10 +5,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "sys/process.h"
 #include "sys/shared_memory.h"
 
@@ -71,19 +75,75 @@ static void a_variable_is_read_as_at_the_start(void **state)
   assert_false(tm_process_env(0x7ffffff, "TM_PROC", out, sizeof out));
 }
 
-static void memory_is_seen_to_grow(void **state)
+static struct tm_process_memory read_memory(void)
 {
-  size_t size = 32u << 20;
-  int64_t before = tm_process_rss_kb(getpid());
-  int fd = tm_shared_memory_new("grow", size, NULL);
-  char *p = tm_shared_memory_map(fd, size, NULL);
-  memset(p, 1, size);
-  int64_t after = tm_process_rss_kb(getpid());
-  assert_true(before > 100);
-  assert_true(after - before > 30 * 1024);
-  tm_shared_memory_unmap(p, size);
+  struct tm_process_memory memory;
+  assert_true(tm_process_memory(getpid(), &memory));
+  return memory;
+}
+
+#define GROWTH ((size_t)32 << 20)
+
+static void own_memory_and_shared_memory_are_seen_to_grow(void **state)
+{
+  int64_t before_kb = read_memory().own_kb;
+  int fd = tm_shared_memory_new("grow", GROWTH, NULL);
+  char *p = tm_shared_memory_map(fd, GROWTH, NULL);
+  memset(p, 1, GROWTH);
+  int64_t shared_kb = read_memory().own_kb;
+  char *more = tm_xmalloc(GROWTH);
+  memset(more, 1, GROWTH);
+  int64_t after_kb = read_memory().own_kb;
+  assert_true(before_kb > 100);
+  assert_true(shared_kb - before_kb > 30 * 1024);
+  assert_true(after_kb - shared_kb > 30 * 1024);
+  free(more);
+  tm_shared_memory_unmap(p, GROWTH);
   close(fd);
-  assert_int_equal(tm_process_rss_kb(0x7ffffff), -1);
+}
+
+static void a_mapped_file_is_not_own_memory(void **state)
+{
+  char name[] = "/var/tmp/tm_proc_XXXXXX"; /* a file in memory would be shared memory */
+  int fd = mkstemp(name);
+  assert_true(fd >= 0);
+  unlink(name);
+  struct statfs system;
+  assert_int_equal(fstatfs(fd, &system), 0);
+  if (system.f_type == TMPFS_MAGIC) {
+    close(fd);
+    skip();
+  }
+  char *bytes = tm_xcalloc(1, GROWTH);
+  assert_int_equal(write(fd, bytes, GROWTH), GROWTH);
+  free(bytes);
+  struct tm_process_memory before = read_memory();
+  char *p = mmap(NULL, GROWTH, PROT_READ, MAP_PRIVATE, fd, 0);
+  assert_true(p != MAP_FAILED);
+  unsigned sum = 0;
+  for (size_t i = 0; i < GROWTH; i += 4096)
+    sum += (unsigned char)p[i];
+  struct tm_process_memory after = read_memory();
+  assert_int_equal(sum, 0);
+  assert_true(after.mapped_kb - before.mapped_kb > 30 * 1024);
+  assert_true(after.own_kb - before.own_kb < 8 * 1024);
+  munmap(p, GROWTH);
+  close(fd);
+}
+
+static void kinds_of_memory_are_read_from_the_status(void **state)
+{
+  struct tm_process_memory memory;
+  assert_false(tm_process_memory(0x7ffffff, &memory));
+  assert_true(tm_process_memory_parse("Name:\tRssAnon: 9\nVmRSS:\t  60 kB\nRssAnon:\t  10 kB\n"
+                                      "RssFile:\t  20 kB\nRssShmem:\t  30 kB\n",
+                                      &memory));
+  assert_int_equal(memory.own_kb, 40);
+  assert_int_equal(memory.mapped_kb, 20);
+  assert_true(tm_process_memory_parse("Name:\tx\nVmRSS:\t  60 kB\n", &memory));
+  assert_int_equal(memory.own_kb, 60);
+  assert_int_equal(memory.mapped_kb, 0);
+  assert_false(tm_process_memory_parse("Name:\tx\nState:\tZ (zombie)\n", &memory));
 }
 
 static void a_process_is_stopped_until_it_is_continued(void **state)
@@ -146,7 +206,9 @@ UNIT_HOOKS(.start = start, .limit_s = 60);
 UNIT_TESTS({
     cmocka_unit_test(children_are_found_whatever_they_are_called),
     cmocka_unit_test(a_variable_is_read_as_at_the_start),
-    cmocka_unit_test(memory_is_seen_to_grow),
+    cmocka_unit_test(own_memory_and_shared_memory_are_seen_to_grow),
+    cmocka_unit_test(a_mapped_file_is_not_own_memory),
+    cmocka_unit_test(kinds_of_memory_are_read_from_the_status),
     cmocka_unit_test(a_process_is_stopped_until_it_is_continued),
     cmocka_unit_test(the_program_is_this_one),
     cmocka_unit_test(open_files_of_a_process_are_counted),
