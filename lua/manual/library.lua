@@ -11,8 +11,8 @@ local plan = require "tidemill.plan"
 local M = {}
 
 --- The modules for scripts, in the order of the reference.
-M.modules = { "tidemill", "tidemill.entry_script", "tidemill.frame", "tidemill.fs", "tidemill.path", "tidemill.process",
-              "tidemill.json", "tidemill.argparse" }
+M.modules = { "tidemill", "tidemill.entry_script", "tidemill.frame", "tidemill.tensor", "tidemill.fs", "tidemill.path",
+              "tidemill.process", "tidemill.json", "tidemill.argparse" }
 
 --- Classes that only parts of the library itself use.
 M.internal = {
@@ -82,9 +82,10 @@ end
 
 -- The methods that objects really have, for classes that also have private ones.
 local function methods_of(class)
-  require "tidemill.frame"
+  require "tidemill.tensor"
   local base = require "tidemill.frame.base"
-  local metas = { ["tidemill.DataFrame"] = base.frame_meta, ["tidemill.Column"] = base.column_meta }
+  local metas = { ["tidemill.DataFrame"] = base.frame_meta, ["tidemill.Column"] = base.column_meta,
+                  ["tidemill.Tensor"] = require("tidemill.tensor.base").meta }
   return metas[class] and metas[class].methods
 end
 

@@ -4,6 +4,7 @@
 
 #include <lauxlib.h>
 
+#include "data/tensor/tensor_ops.h"
 #include "data/tensor/tensor_types.h"
 #include "model/lua_tensor_own.h"
 
@@ -69,6 +70,8 @@ static const luaL_Reg tensor_functions[] = {
 int tm_lua_open_tensor_c(lua_State *L)
 {
   luaL_newlib(L, tensor_functions);
+  lua_pushlightuserdata(L, (void *)tm_tensor_ops());
+  lua_setfield(L, -2, "ops");
   lua_pushliteral(L, TM_TENSOR_ENDED);
   lua_setfield(L, -2, "ended");
   return 1;

@@ -4,7 +4,7 @@
 --   complete(text, width) -> the common part of all candidates, to insert; a list of several
 --
 -- Calls no code of the user: reads values from tables directly, and from the tables that __index
--- leads to. Knows data frames and objects of constructors.
+-- leads to. Knows data frames, tensors and objects of constructors.
 local fs = require "tidemill.fs"
 local path = require "tidemill.path"
 
@@ -32,6 +32,11 @@ local function is_column(v)
   return base and type(v) == "userdata" and base.is_column(v)
 end
 
+local function is_tensor(v)
+  local base = package.loaded["tidemill.tensor.base"]
+  return base and base.is_tensor(v)
+end
+
 -- Calls on_field(name, value) for each field of a value, the nearest first.
 local function each_field(v, on_field)
   local seen = 0
@@ -53,9 +58,10 @@ local function names_of_frame(df)
   return ok and names or {}
 end
 
--- The fields and methods of a frame or a column, which come from our __index.
+-- The fields and methods of a frame, a column or a tensor, which come from our __index.
 local function object_fields(v)
-  local fields = is_frame(v) and { c = true, columns = true, types = true } or { type = true }
+  local fields = is_frame(v) and { c = true, columns = true, types = true }
+    or { type = true, shape = is_tensor(v) or nil }
   for name, method in pairs(debug.getmetatable(v).methods) do
     fields[name] = method
   end
@@ -106,7 +112,7 @@ end
 -- ---- candidates ----
 
 local function add_fields(found, v, wants_methods)
-  if is_frame(v) or is_column(v) then
+  if is_frame(v) or is_column(v) or is_tensor(v) then
     for name, field in pairs(object_fields(v)) do
       if not wants_methods or type(field) == "function" then
         found[name] = field

@@ -177,11 +177,18 @@ local function entry_text(entry, path)
   return table.concat(out, "\n")
 end
 
+-- The metatables of objects in C memory, by their classes: { module, its part with it, field }.
+local metas = {
+  ["tidemill.DataFrame"] = { "tidemill.frame", "tidemill.frame.base", "frame_meta" },
+  ["tidemill.Column"] = { "tidemill.frame", "tidemill.frame.base", "column_meta" },
+  ["tidemill.Tensor"] = { "tidemill.tensor", "tidemill.tensor.base", "meta" },
+}
+
 local function class_text(class, methods)
-  if class == "tidemill.DataFrame" or class == "tidemill.Column" then
-    require "tidemill.frame"
-    local base = require "tidemill.frame.base"
-    methods = (class == "tidemill.Column" and base.column_meta or base.frame_meta).methods
+  local place = metas[class]
+  if place then
+    require(place[1])
+    methods = require(place[2])[place[3]].methods
   end
   local out, heads = { class, "" }, 0
   for _, entry in ipairs(by_class[class] or {}) do
@@ -273,7 +280,7 @@ local function class_of(value)
     return nil
   end
   local tag = rawget(meta, "__tm_tag") or rawget(meta, "__name") or rawget(meta, "__metatable")
-  local names = { ["data frame"] = "DataFrame", ["column of a data frame"] = "Column" }
+  local names = { ["data frame"] = "DataFrame", ["column of a data frame"] = "Column", tensor = "Tensor" }
   local class = type(tag) == "string" and "tidemill." .. (names[tag] or tag)
   return class and by_class[class] and class
 end

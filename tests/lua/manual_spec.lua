@@ -89,8 +89,9 @@ describe("the reference of the Lua API", function()
     assert.is_true(n > 50)
   end)
 
-  it("has every method of a frame and of a column", function()
-    for class, meta in pairs { DataFrame = base.frame_meta, Column = base.column_meta } do
+  it("has every method of a frame, a column and a tensor", function()
+    local tensor_meta = require("tidemill.tensor.base").meta
+    for class, meta in pairs { DataFrame = base.frame_meta, Column = base.column_meta, Tensor = tensor_meta } do
       for name in pairs(meta.methods) do
         holds(text, ("### `%s:%s("):format(class, name))
       end
@@ -159,7 +160,7 @@ describe("tidemill-entry-script(7)", function()
     for _, words in ipairs { "init()", "run(mini_batch", "recover(reason", "shutdown()" } do
       holds(page, "\n\\fB" .. words)
     end
-    for _, class in ipairs { "Context", "EntryScript", "Logger", "Reader", "DataFrame", "Column", "Row" } do
+    for _, class in ipairs { "Context", "EntryScript", "Logger", "Reader", "DataFrame", "Column", "Row", "Tensor" } do
       for _, head in ipairs(found.classes["tidemill." .. class].heads) do
         for _, tag in ipairs(head.tags) do
           if tag.tag == "field" then

@@ -2,6 +2,7 @@
 
 --- The C half of `tidemill.tensor`. Not for scripts.
 ---@class tidemill.tensor_c
+---@field ops lightuserdata a struct tm_tensor_ops (core/data/tensor/tensor_ops.h)
 ---@field ended string why a tensor cannot be used any more
 local tensor_c = {}
 

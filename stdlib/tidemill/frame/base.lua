@@ -349,6 +349,10 @@ function M.len(column)
   return tonumber(handle(column).column.len)
 end
 
+--- Makes a column of an object of another module, such as a tensor: by its metatable, a function
+--- (object, what, name of the column) -> column.
+M.column_makers = {}
+
 -- ---- frames ----
 
 local states = setmetatable({}, { __mode = "kv" })

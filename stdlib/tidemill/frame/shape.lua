@@ -326,6 +326,10 @@ end
 
 local function column_from(state, name, from, kind)
   local n = state.len
+  local make = type(from) == "userdata" and base.column_makers[debug.getmetatable(from)]
+  if make then
+    from = make(from, "with_column", name)
+  end
   if base.is_column(from) then
     if base.len(from) ~= n then
       refuse("with_column: column '%s' has %d rows; the frame has %d", name, base.len(from), n)
@@ -351,8 +355,8 @@ local function replaced(state, name, column)
 end
 
 --- Adds a column, or replaces the one with that name. `from` is a function of each row, a list of
---- values (nil for null), a column, or one value for all rows. The type is inferred from the values
---- unless it is given.
+--- values (nil for null), a column, a tensor with one axis, or one value for all rows. The type is
+--- inferred from the values unless it is given.
 ---
 ---     local df = frame.from_table { a = { 1, 2 } }
 ---     local more = df:with_column("twice", function(row) return row.a * 2 end)

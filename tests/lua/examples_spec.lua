@@ -1,8 +1,10 @@
--- The examples in the comments of tidemill.frame: each public function has one, and each runs. In
--- an example `frame`, `fs` and `path`, a file that is not there yet, are known.
+-- The examples in the comments of tidemill.frame and tidemill.tensor: each public function has one,
+-- and each runs. An example knows `frame`, `tensor`, `fs` and `path`, which is a file that is not
+-- there yet.
 local folder = require "support.folder"
 local frame = require "tidemill.frame"
 local fs = require "tidemill.fs"
+local tensor = require "tidemill.tensor"
 
 local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
 local stdlib = here .. "/../../stdlib/tidemill/"
@@ -32,6 +34,11 @@ local files = {
   ["frame/group.lua"] = {},
   ["frame/join.lua"] = { "M.concat" },
   ["frame/text.lua"] = {},
+  ["tensor.lua"] = {},
+  ["tensor/elements.lua"] = {},
+  ["tensor/frames.lua"] = {},
+  ["tensor/numbers.lua"] = {},
+  ["tensor/shapes.lua"] = {},
 }
 
 local function is_in(list, name)
@@ -41,7 +48,7 @@ local function is_in(list, name)
   return false
 end
 
-describe("the documentation of tidemill.frame", function()
+describe("the documentation of frames and tensors", function()
   local dir
   before_each(function() dir = folder.new() end)
   after_each(function() dir:remove() end)
@@ -55,7 +62,8 @@ describe("the documentation of tidemill.frame", function()
           assert.is_truthy(entry.example, entry.name .. " has no example")
           assert.is_truthy(entry.example:find("assert", 1, true), entry.name .. ": its example asserts nothing")
           local run = assert(loadstring(entry.example, "=" .. entry.name))
-          setfenv(run, setmetatable({ frame = frame, fs = fs, path = dir:at "file" }, { __index = _G }))
+          local known = { frame = frame, tensor = tensor, fs = fs, path = dir:at "file" }
+          setfenv(run, setmetatable(known, { __index = _G }))
           run()
         end)
       end
@@ -63,6 +71,6 @@ describe("the documentation of tidemill.frame", function()
   end
 
   it("covers all functions", function()
-    assert.is_true(count >= 42, count .. " examples")
+    assert.is_true(count >= 62, count .. " examples")
   end)
 end)
