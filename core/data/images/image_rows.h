@@ -7,7 +7,8 @@
  *
  * Data are hostile. The header is read first, and every limit is checked before memory is taken. A
  * picture is never held whole, unless its format leaves no choice (a progressive JPEG, an
- * interlaced PNG, WebP); that memory counts against `max_memory`.
+ * interlaced PNG, WebP); that memory counts against `max_memory`. The pixels are Pillow's, but of
+ * 16 bits the high byte is kept.
  */
 #ifndef TM_DATA_IMAGES_IMAGE_ROWS_H
 #define TM_DATA_IMAGES_IMAGE_ROWS_H
@@ -18,8 +19,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-
-enum tm_image_format { TM_IMAGE_JPEG = 1, TM_IMAGE_PNG, TM_IMAGE_WEBP, TM_IMAGE_PNM };
+#include "data/images/image_kind.h"
 
 /* The bytes of a whole file. The content decides the format. */
 struct tm_image_source {
@@ -42,8 +42,8 @@ struct tm_image_options {
   int32_t channels;   /* wanted: 1 grey with Pillow's weights, 3 RGB, 4 RGBA; 0: as the file has it
                        * (1, 3 or 4) */
   int32_t scale;      /* of a JPEG: 1, 2, 4 or 8 decodes at 1/scale; other formats ignore it */
-  bool fills_missing; /* rows behind the end of a cut file are grey, as Pillow leaves them, not an
-                       * error */
+  bool fills_missing; /* rows behind the end of a cut file are what Pillow makes of them, not an
+                       * error: grey of a JPEG, else black; a WebP is an error as well */
   const atomic_bool *stop; /* set by another thread or a signal handler: -ECANCELED; or NULL */
 };
 
