@@ -145,6 +145,11 @@ static int open_header(struct png *p, struct tm_err *err)
   p->look = tm_png_look(p->d.source.data, p->d.source.len);
   if (p->look.is_cut && !p->look.has_pixels)
     return tm_image_refuse_cut_header(&p->d.source, err);
+  if (p->look.largest > TM_IMAGE_MAX_PART)
+    return tm_image_refuse(
+        &p->d.source, err, TM_ELIMIT,
+        "the PNG has a chunk of %zu bytes beside its pixels; at most %d are read", p->look.largest,
+        (int)TM_IMAGE_MAX_PART);
   return read_header(p) ? 0 : refuse(p, err);
 }
 

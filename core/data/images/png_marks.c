@@ -14,7 +14,10 @@ struct tm_png_look tm_png_look(const uint8_t *data, size_t len)
   while (len - at >= BEFORE) {
     const uint8_t *p = data + at;
     size_t n = (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
-    look.has_pixels |= memcmp(p + 4, "IDAT", 4) == 0;
+    bool is_pixels = memcmp(p + 4, "IDAT", 4) == 0;
+    look.has_pixels |= is_pixels;
+    if (!is_pixels && n > look.largest)
+      look.largest = n;
     if (len - at < AROUND || n > len - at - AROUND)
       break;
     if (memcmp(p + 4, "IEND", 4) == 0)

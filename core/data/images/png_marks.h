@@ -11,6 +11,7 @@ struct tm_png_look {
   bool has_pixels;     /* an IDAT begins */
   bool is_cut;         /* the bytes end before IEND, or before the end of a chunk */
   size_t cut_at;       /* where the chunk begins in which they end */
+  size_t largest;      /* bytes of the largest chunk that is not an IDAT */
 };
 
 /* `data` begins with the eight bytes of a PNG. */
