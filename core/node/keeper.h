@@ -2,7 +2,7 @@
 #ifndef TM_NODE_KEEPER_H
 #define TM_NODE_KEEPER_H
 
-#include "sys/memory.h"
+#include "sys/machine/memory.h"
 
 #define TM_KEEPER_CONTROL_FD 3
 

@@ -10,7 +10,7 @@
 #include "node/node_msg.h"
 #include "node/worker_page.h"
 #include "sys/messages/channel.h"
-#include "sys/gpus.h"
+#include "sys/machine/gpus.h"
 #include "sys/loop.h"
 #include "sys/process.h"
 

@@ -17,7 +17,7 @@
 #include "base/time.h"
 #include "base/check.h"
 #include "node/node_own.h"
-#include "sys/memory.h"
+#include "sys/machine/memory.h"
 #include "sys/process.h"
 
 #define LOOK_NS     (100 * TM_MS)

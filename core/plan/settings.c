@@ -22,7 +22,7 @@
 #include "plan/names.h"
 #include "params/params.h"
 #include "sys/fs.h"
-#include "sys/gpus.h"
+#include "sys/machine/gpus.h"
 #include "sys/process.h"
 
 void tm_settings_add(struct tm_json *settings, const char *name, struct tm_json *value,

@@ -12,8 +12,8 @@
 #include "node/temp_left.h"
 #include "sys/errand.h"
 #include "sys/fs.h"
-#include "sys/gpus.h"
-#include "sys/memory.h"
+#include "sys/machine/gpus.h"
+#include "sys/machine/memory.h"
 #include "sys/process.h"
 
 #define HOST_MAX   255

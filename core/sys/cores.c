@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "sys/fs.h"
-#include "sys/group.h"
+#include "sys/machine/group.h"
 
 #define GROUPS_MAX (64u << 10) /* bytes */
 

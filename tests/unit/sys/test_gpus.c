@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "sys/gpus.h"
+#include "sys/machine/gpus.h"
 
 /* The names with blanks between them. */
 static void expect(const char *visible, const char *count, size_t devices, const char *names)

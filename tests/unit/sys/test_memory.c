@@ -11,7 +11,7 @@
 #include "base/path.h"
 #include "base/time.h"
 #include "sys/fs.h"
-#include "sys/memory.h"
+#include "sys/machine/memory.h"
 
 #define MB INT64_C(1048576)
 

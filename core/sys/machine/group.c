@@ -1,5 +1,5 @@
 /* group.c - see group.h. */
-#include "sys/group.h"
+#include "sys/machine/group.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* memory.h - how much memory is available, and whether the kernel has killed for lack of it. */
-#ifndef TM_SYS_MEMORY_H
-#define TM_SYS_MEMORY_H
+#ifndef TM_SYS_MACHINE_MEMORY_H
+#define TM_SYS_MACHINE_MEMORY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* gpus.c - see gpus.h. It asks no driver; it only numbers the devices as CUDA would. */
-#include "sys/gpus.h"
+#include "sys/machine/gpus.h"
 
 #include <stdint.h>
 #include <stdio.h>

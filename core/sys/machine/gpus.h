@@ -6,8 +6,8 @@
  *   else AZ_BATCHAI_GPU_COUNT_FOUND     a count: 0, 1, ...; ignored unless it is a number >= 0
  *   else                                0, 1, ... one for each /dev/nvidia<N>
  */
-#ifndef TM_SYS_GPUS_H
-#define TM_SYS_GPUS_H
+#ifndef TM_SYS_MACHINE_GPUS_H
+#define TM_SYS_MACHINE_GPUS_H
 
 #include <stdbool.h>
 #include <stddef.h>

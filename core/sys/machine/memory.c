@@ -7,7 +7,7 @@
  * milliseconds, and happens only when an unknown party has killed a worker. In a container, the log
  * may give a process another number; then no record matches.
  */
-#include "sys/memory.h"
+#include "sys/machine/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "base/mem.h"
 #include "base/time.h"
 #include "sys/fs.h"
-#include "sys/group.h"
+#include "sys/machine/group.h"
 #include "sys/standard_fds.h"
 
 #define FILE_MAX     (256u << 10) /* bytes */

@@ -6,8 +6,8 @@
  * host's, while the mount shows the container's own group as the root: groups that do not exist are
  * skipped, and the walk up ends at the mount.
  */
-#ifndef TM_SYS_GROUP_H
-#define TM_SYS_GROUP_H
+#ifndef TM_SYS_MACHINE_GROUP_H
+#define TM_SYS_MACHINE_GROUP_H
 
 #include <stdbool.h>
 #include <stddef.h>
