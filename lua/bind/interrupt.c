@@ -17,6 +17,8 @@
  *      the thread on which the handler runs.
  *  (5) The first error is raised only where the stack shows code of the user. It does not between
  *      _enter() and that code, or in a C function of a tail call. A later instruction raises then.
+ *  (6) A poke sets its flag, then asks the call that runs to stop. Whoever arms the slot looks at
+ *      the flag afterwards. So no poke is lost between them.
  */
 #include "bind/interrupt.h"
 
@@ -29,7 +31,7 @@
 
 static const char key = 0; /* its address names the struct in the registry */
 
-static struct tm_lua_interrupt *find(lua_State *L)
+struct tm_lua_interrupt *tm_lua_interrupt_of(lua_State *L)
 {
   struct tm_lua_interrupt *i;
   lua_pushlightuserdata(L, (void *)&key);
@@ -56,17 +58,22 @@ static bool take_place(struct tm_lua_interrupt *i, lua_State *L)
   return true;
 }
 
+static void raise_now(struct tm_lua_interrupt *i, lua_State *L)
+{
+  i->has_raised = true;
+  lua_pushliteral(L, "interrupted: it took too long");
+  lua_error(L);
+}
+
 static void raise_error(lua_State *L, lua_Debug *ar) /* the hook */
 {
-  struct tm_lua_interrupt *i = find(L);
+  struct tm_lua_interrupt *i = tm_lua_interrupt_of(L);
   tm_require(i);
   if (!i->is_in_user)
     return;
   if (!i->has_raised && !take_place(i, L)) /* keeps (5) */
     return;
-  i->has_raised = true;
-  lua_pushliteral(L, "interrupted: it took too long");
-  lua_error(L);
+  raise_now(i, L);
 }
 
 void tm_lua_interrupt_open(lua_State *L, struct tm_lua_interrupt *i, struct tm_lua_profiler *p)
@@ -95,6 +102,7 @@ void tm_lua_interrupt_enter(struct tm_lua_interrupt *i)
 {
   i->has_raised = false;
   i->is_hooked = i->is_poked = 0;
+  tm_running_call_disarm(&i->running);
   atomic_signal_fence(memory_order_seq_cst);
   i->is_in_user = 1; /* keeps (4) */
 }
@@ -113,8 +121,18 @@ bool tm_lua_interrupt_leave(struct tm_lua_interrupt *i)
 
 bool tm_lua_interrupt_is_due(lua_State *L)
 {
-  struct tm_lua_interrupt *i = find(L);
+  struct tm_lua_interrupt *i = tm_lua_interrupt_of(L);
   return i != NULL && i->is_in_user && i->is_poked;
+}
+
+void tm_lua_interrupt_raise_if_due(lua_State *L)
+{
+  struct tm_lua_interrupt *i = tm_lua_interrupt_of(L);
+  if (!i || !i->is_in_user || !i->is_poked)
+    return;
+  if (!i->has_raised)
+    take_place(i, L); /* after a tail call there is none */
+  raise_now(i, L);
 }
 
 void tm_lua_interrupt_poke(struct tm_lua_interrupt *i)
@@ -122,6 +140,7 @@ void tm_lua_interrupt_poke(struct tm_lua_interrupt *i)
   if (!i->is_in_user)
     return;
   i->is_poked = 1;
+  tm_running_call_stop(&i->running); /* keeps (6) */
   if (!i->is_hooked) {
     i->hook = lua_gethook(i->L);
     i->mask = lua_gethookmask(i->L);

@@ -7,7 +7,8 @@
  *                                until _leave()
  *
  * It does not work in a C function (an endless pattern match, an FFI call, a wait for a program),
- * in a finalizer, or in the function of a running jit.profile.
+ * in a finalizer, or in the function of a running jit.profile. A C function of ours that may take
+ * long makes its call by stoppable.h: a poke asks that call to stop.
  */
 #ifndef TM_BIND_INTERRUPT_H
 #define TM_BIND_INTERRUPT_H
@@ -17,6 +18,7 @@
 
 #include "base/buf.h"
 #include "bind/profiler.h"
+#include "sys/running_call.h"
 
 struct tm_lua_interrupt {
   lua_State *L;
@@ -28,8 +30,9 @@ struct tm_lua_interrupt {
   int mask, count;
   /* since _enter(), even if nothing was raised: a read that was the last call ends with EINTR */
   volatile sig_atomic_t is_poked;
-  bool has_raised;            /* since _enter() */
-  struct tm_buf stack, where; /* at the first raise */
+  bool has_raised;                /* since _enter() */
+  struct tm_running_call running; /* a call in C that a poke asks to stop */
+  struct tm_buf stack, where;     /* at the first raise */
 };
 
 /* May raise (memory). Zero `i` before; it must live as long as the state. */
@@ -42,8 +45,13 @@ void tm_lua_interrupt_enter(struct tm_lua_interrupt *i);
  * user. True: the code was interrupted, even if it caught the error; `stack` and `where` say
  * where. */
 bool tm_lua_interrupt_leave(struct tm_lua_interrupt *i);
+/* Of the state; NULL: it has none. */
+struct tm_lua_interrupt *tm_lua_interrupt_of(lua_State *L);
 /* Whether user code was poked since _enter(). A C function asks before it waits. */
 bool tm_lua_interrupt_is_due(lua_State *L);
+/* Raises as the hook does, if user code was poked since _enter(). */
+void tm_lua_interrupt_raise_if_due(lua_State *L);
+
 /* Async-signal-safe. May be repeated. */
 void tm_lua_interrupt_poke(struct tm_lua_interrupt *i);
 

@@ -12,6 +12,7 @@
 
 #include <lauxlib.h>
 
+#include "lua/bind/stoppable.h"
 #include "sys/alarm.h"
 
 static struct fixture f;
@@ -131,6 +132,96 @@ static void what_has_no_line_of_the_script_is_interrupted_later(void **state)
   assert_non_null(strstr(tm_buf_str(&f.error.stack), "score.lua:1: in function"));
 }
 
+static int spin_until_stopped(void *data)
+{
+  while (!atomic_load((atomic_bool *)data))
+    ;
+  return 0;
+}
+
+/* A C function of ours: it waits until it is stopped, and then raises an error of its own. */
+static int wait_in_c(lua_State *L)
+{
+  atomic_bool is_stopped = false;
+  struct tm_lua_stoppable call = { spin_until_stopped, tm_running_call_set_flag, &is_stopped };
+  tm_lua_call_stoppable(L, &call);
+  return luaL_error(L, "the library says: terminated by the user");
+}
+
+/* The same, but the interruption comes before the call. */
+static int wait_late(lua_State *L)
+{
+  f.script.interrupt(f.script.data);
+  return wait_in_c(L);
+}
+
+static void load_waiting(const char *source)
+{
+  assert_int_equal(fixture_load(&f, source), 0); /* not armed: only Lua code needs that */
+  lua_register(tm_lua_script_state(&f.script), "wait_in_c", wait_in_c);
+  lua_register(tm_lua_script_state(&f.script), "wait_late", wait_late);
+}
+
+static void a_call_in_c_is_stopped_and_the_line_of_the_script_reported(void **state)
+{
+  load_waiting("function run(mini_batch, context)\n"
+               "  if context.try == 2 then return { 'good' } end\n"
+               "  wait_in_c()\n"
+               "  return {}\n"
+               "end\n");
+  for (int i = 0; i < 20; i++) {
+    expect_interrupted("score.lua:3");
+    assert_string_equal(tm_buf_str(&f.error.where), "my/score.lua:3");
+  }
+  f.call.try = 2;
+  expect_rows(&f, 1, "good\n");
+}
+
+static void a_stopped_call_whose_error_is_caught_is_interrupted_again(void **state)
+{
+  load_waiting("function run()\n"
+               "  while true do pcall(wait_in_c) end\n"
+               "end\n");
+  expect_interrupted("score.lua:2");
+}
+
+static void a_call_in_c_is_not_begun_after_an_interruption(void **state)
+{
+  load_waiting("function run()\n"
+               "  local n = wait_late()\n"
+               "  return n\n"
+               "end\n");
+  assert_true(fixture_run(&f, 1) < 0);
+  assert_int_equal(f.error.status, TM_RUN_TIMEOUT);
+  assert_string_equal(tm_buf_str(&f.error.where), "my/score.lua:2");
+}
+
+static void a_tail_call_in_c_is_interrupted(void **state)
+{
+  load_waiting("function run()\n"
+               "  return wait_in_c()\n"
+               "end\n");
+  expect_interrupted("");
+  assert_string_equal(tm_buf_str(&f.error.where), ""); /* its frame is gone */
+}
+
+static void a_call_in_c_within_init_is_stopped(void **state)
+{
+  assert_int_equal(fixture_load(&f, "function init() if wait_in_c then wait_in_c() end end\n"
+                                    "function run() end\n"),
+                   0);
+  lua_register(tm_lua_script_state(&f.script), "wait_in_c", wait_in_c);
+  struct keeper k = { .is_over = false };
+  tm_alarm_catch(SIGALRM, on_alarm, NULL);
+  assert_int_equal(pthread_create(&k.thread, NULL, keep, &k), 0);
+  int code = f.script.init(f.script.data, &f.error);
+  atomic_store(&k.is_over, true);
+  pthread_join(k.thread, NULL);
+  assert_true(code < 0);
+  assert_int_equal(f.error.status, TM_INIT_TIMEOUT);
+  assert_string_equal(tm_buf_str(&f.error.where), "my/score.lua:1");
+}
+
 static void nothing_happens_outside_of_user_code(void **state)
 {
   load("function run() return { 'good' } end\n");
@@ -204,6 +295,11 @@ UNIT_TESTS({
     TEST(an_error_that_is_caught_comes_again),
     TEST(a_call_that_still_returns_was_interrupted),
     TEST(what_has_no_line_of_the_script_is_interrupted_later),
+    TEST(a_call_in_c_is_stopped_and_the_line_of_the_script_reported),
+    TEST(a_stopped_call_whose_error_is_caught_is_interrupted_again),
+    TEST(a_call_in_c_is_not_begun_after_an_interruption),
+    TEST(a_tail_call_in_c_is_interrupted),
+    TEST(a_call_in_c_within_init_is_stopped),
     TEST(nothing_happens_outside_of_user_code),
     TEST(init_is_interrupted_too),
     TEST(recover_is_given_the_reason),
