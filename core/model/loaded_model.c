@@ -1,0 +1,349 @@
+/* loaded_model.c - see loaded_model.h.
+ *
+ * The session is made on a thread with signals blocked, so that the library's threads inherit that;
+ * this thread waits, and a signal can still stop the loading.
+ */
+#include "model/loaded_model.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/onnx_data.h"
+#include "model/onnx_support.h"
+
+/* ---- options ---- */
+
+static const char *flag(bool is_on)
+{
+  return is_on ? "1" : "0";
+}
+
+static int add_config(const struct tm_runtime *r, struct tm_ort_options *o, const char *key,
+                      const char *value, struct tm_err *err)
+{
+  return tm_runtime_check(r, tm_ort_add_config(&r->api)(o, key, value), err);
+}
+
+static int append_provider(const struct tm_runtime *r, struct tm_ort_options *o,
+                           const struct tm_provider *p, struct tm_err *err)
+{
+  size_t n = p->settings.len;
+  const char **keys = tm_xcalloc(n + 1, sizeof *keys), **values = tm_xcalloc(n + 1, sizeof *values);
+
+  for (size_t i = 0; i < n; i++) {
+    keys[i] = p->settings.at[i].name;
+    values[i] = p->settings.at[i].value;
+  }
+  int rc = tm_runtime_check(r, tm_ort_append_provider(&r->api)(o, p->name, keys, values, n), err);
+  free(keys);
+  free(values);
+  return rc < 0 ? tm_err_wrap(err, "provider '%s' cannot be used", p->name) : 0;
+}
+
+static int set_numbers(const struct tm_runtime *r, struct tm_ort_options *o,
+                       const struct tm_model_options *from, struct tm_err *err)
+{
+  const struct tm_ort *api = &r->api;
+  struct tm_ort_status *(*const setters[])(struct tm_ort_options *, int) = {
+    tm_ort_set_log_level(api), tm_ort_set_intra_threads(api), tm_ort_set_inter_threads(api),
+    tm_ort_set_parallel(api), tm_ort_set_optimization(api)
+  };
+  const int values[] = { TM_ORT_VERBOSE, from->intra_threads, from->inter_threads,
+                         from->is_parallel, (int)from->optimization };
+  int rc = 0;
+
+  for (size_t i = 0; i < TM_COUNT_OF(setters) && rc == 0; i++)
+    rc = tm_runtime_check(r, setters[i](o, values[i]), err);
+  return rc;
+}
+
+static int set_options(const struct tm_runtime *r, struct tm_ort_options *o,
+                       const struct tm_model_options *from, struct tm_err *err)
+{
+  const char *spins = flag(from->allows_spinning);
+  int rc = set_numbers(r, o, from, err);
+
+  if (rc == 0 && from->arena == TM_ARENA_OFF)
+    rc = tm_runtime_check(r, tm_ort_disable_arena(&r->api)(o), err);
+  if (rc == 0)
+    rc = add_config(r, o, "session.intra_op.allow_spinning", spins, err);
+  if (rc == 0)
+    rc = add_config(r, o, "session.inter_op.allow_spinning", spins, err);
+  if (rc == 0 && from->providers_len > 0)
+    rc = add_config(r, o, "session.disable_cpu_ep_fallback", flag(!from->falls_back), err);
+  for (size_t i = 0; i < from->config.len && rc == 0; i++)
+    rc = add_config(r, o, from->config.at[i].name, from->config.at[i].value, err);
+  for (size_t i = 0; i < from->providers_len && rc == 0; i++)
+    rc = append_provider(r, o, &from->providers[i], err);
+  return rc;
+}
+
+/* ---- loading ---- */
+
+struct loading {
+  struct tm_loaded_model *model;
+  struct tm_ort_options *options;
+  const char *path;
+  struct tm_ort_status *status;
+};
+
+static void load(void *data)
+{
+  struct loading *l = data;
+  struct tm_loaded_model *m = l->model;
+
+  l->status = tm_ort_make_session(&m->runtime->api)(m->runtime->env, l->path, l->options, &m->ort);
+}
+
+static int make(struct tm_loaded_model *m, const char *path, const struct tm_model_options *options,
+                struct tm_err *err)
+{
+  struct tm_runtime *r = m->runtime;
+  struct loading l = { .model = m, .path = path };
+  int rc = tm_runtime_check(r, tm_ort_make_options(&r->api)(&l.options), err);
+
+  if (rc == 0)
+    rc = set_options(r, l.options, options, err);
+  if (rc == 0) {
+    tm_ort_log_begin_session(&r->log);
+    rc = tm_runtime_quietly(load, &l, err);
+  }
+  if (rc == 0)
+    rc = tm_runtime_check(r, l.status, err);
+  if (l.options)
+    tm_ort_release_options (&r->api)(l.options);
+  return rc;
+}
+
+/* ---- what it says about the model ---- */
+
+/* Copies a text that the library has allocated, and frees that. */
+static char *take_text(const struct tm_runtime *r, char *text)
+{
+  char *copy = tm_xstrdup(text ? text : "");
+
+  if (text)
+    (void)tm_runtime_check(r, tm_ort_free(&r->api)(r->allocator, text), NULL);
+  return copy;
+}
+
+static enum tm_value_kind kind_of(int kind)
+{
+  switch (kind) {
+  case TM_ORT_TENSOR: return TM_VALUE_TENSOR;
+  case TM_ORT_SEQUENCE: return TM_VALUE_SEQUENCE;
+  case TM_ORT_MAP: return TM_VALUE_MAP;
+  default: return TM_VALUE_OTHER;
+  }
+}
+
+static int read_axes(struct tm_model_value *v, const struct tm_runtime *r,
+                     const struct tm_ort_shape *shape, struct tm_err *err)
+{
+  const struct tm_ort *o = &r->api;
+  const char *names[TM_TENSOR_MAX_RANK] = { NULL };
+  size_t rank = 0;
+  int type = 0;
+  int rc = tm_runtime_check(r, tm_ort_element_type(o)(shape, &type), err);
+
+  if (rc == 0)
+    rc = tm_runtime_check(r, tm_ort_rank(o)(shape, &rank), err);
+  if (rc == 0 && rank > TM_TENSOR_MAX_RANK)
+    rc = tm_err_set(err, TM_EINPUT, "'%s' has %zu axes; accepted: at most %d", v->name, rank,
+                    TM_TENSOR_MAX_RANK);
+  if (rc == 0)
+    rc = tm_runtime_check(r, tm_ort_dimensions(o)(shape, v->shape, rank), err);
+  if (rc == 0)
+    rc = tm_runtime_check(r, tm_ort_symbols(o)(shape, names, rank), err);
+  if (rc < 0)
+    return rc;
+  v->type = type;
+  v->rank = (int32_t)rank;
+  for (size_t i = 0; i < rank; i++)
+    v->axes[i] = v->shape[i] < 0 && names[i] && *names[i] ? tm_xstrdup(names[i]) : NULL;
+  return 0;
+}
+
+static int read_type(struct tm_model_value *v, const struct tm_runtime *r, struct tm_ort_type *type,
+                     struct tm_err *err)
+{
+  const struct tm_ort_shape *shape = NULL;
+  int kind = 0;
+  int rc = tm_runtime_check(r, tm_ort_type_kind(&r->api)(type, &kind), err);
+
+  v->kind = kind_of(kind);
+  if (rc == 0 && v->kind == TM_VALUE_TENSOR)
+    rc = tm_runtime_check(r, tm_ort_cast_tensor_type(&r->api)(type, &shape), err);
+  if (rc == 0 && shape) /* it belongs to `type` */
+    rc = read_axes(v, r, shape, err);
+  tm_ort_release_type (&r->api)(type);
+  return rc;
+}
+
+static int read_values(struct tm_loaded_model *m, struct tm_model_values *values, bool is_input,
+                       struct tm_err *err)
+{
+  const struct tm_ort *o = &m->runtime->api;
+  size_t n = 0;
+  int rc = tm_runtime_check(
+      m->runtime, is_input ? tm_ort_input_count(o)(m->ort, &n) : tm_ort_output_count(o)(m->ort, &n),
+      err);
+
+  values->at = tm_xcalloc(n + 1, sizeof *values->at);
+  for (size_t i = 0; i < n && rc == 0; i++) {
+    struct tm_model_value *v = &values->at[values->len++];
+    struct tm_ort_type *type = NULL;
+    char *name = NULL;
+    struct tm_ort_allocator *a = m->runtime->allocator;
+    rc = tm_runtime_check(m->runtime,
+                          is_input ? tm_ort_input_name(o)(m->ort, i, a, &name)
+                                   : tm_ort_output_name(o)(m->ort, i, a, &name),
+                          err);
+    v->name = take_text(m->runtime, name);
+    if (rc == 0)
+      rc = tm_runtime_check(m->runtime,
+                            is_input ? tm_ort_input_type(o)(m->ort, i, &type)
+                                     : tm_ort_output_type(o)(m->ort, i, &type),
+                            err);
+    if (rc == 0)
+      rc = read_type(v, m->runtime, type, err);
+  }
+  return rc;
+}
+
+typedef struct tm_ort_status *(*text_of)(const struct tm_ort_metadata *, struct tm_ort_allocator *,
+                                         char **);
+
+static int read_text(char **out, const struct tm_runtime *r, const struct tm_ort_metadata *m,
+                     text_of get, struct tm_err *err)
+{
+  char *text = NULL;
+  int rc = tm_runtime_check(r, get(m, r->allocator, &text), err);
+
+  *out = take_text(r, text);
+  return rc;
+}
+
+static int read_custom(struct tm_settings *out, const struct tm_runtime *r,
+                       const struct tm_ort_metadata *m, struct tm_err *err)
+{
+  const struct tm_ort *o = &r->api;
+  char **keys = NULL, *value;
+  int64_t n = 0;
+  int rc = tm_runtime_check(r, tm_ort_custom_keys(o)(m, r->allocator, &keys, &n), err);
+
+  out->at = tm_xcalloc((size_t)n + 1, sizeof *out->at);
+  for (int64_t i = 0; i < n; i++) {
+    value = NULL;
+    if (rc == 0)
+      rc = tm_runtime_check(r, tm_ort_custom(o)(m, r->allocator, keys[i], &value), err);
+    out->at[out->len++] = (struct tm_setting) { take_text(r, keys[i]), take_text(r, value) };
+  }
+  if (keys)
+    (void)tm_runtime_check(r, tm_ort_free(o)(r->allocator, keys), NULL);
+  return rc;
+}
+
+static int read_metadata(struct tm_loaded_model *m, struct tm_err *err)
+{
+  struct tm_runtime *r = m->runtime;
+  const struct tm_ort *o = &r->api;
+  struct tm_model_metadata *to = &m->metadata;
+  struct tm_ort_metadata *from = NULL;
+  int rc = tm_runtime_check(r, tm_ort_metadata(o)(m->ort, &from), err);
+
+  if (rc < 0)
+    return rc;
+  rc = read_text(&to->producer, r, from, tm_ort_producer(o), err);
+  if (rc == 0)
+    rc = read_text(&to->graph_name, r, from, tm_ort_graph_name(o), err);
+  if (rc == 0)
+    rc = read_text(&to->domain, r, from, tm_ort_domain(o), err);
+  if (rc == 0)
+    rc = read_text(&to->description, r, from, tm_ort_description(o), err);
+  if (rc == 0)
+    rc = tm_runtime_check(r, tm_ort_model_version(o)(from, &to->version), err);
+  if (rc == 0)
+    rc = read_custom(&to->custom, r, from, err);
+  tm_ort_release_metadata(o)(from);
+  return rc;
+}
+
+static void read_placed(struct tm_loaded_model *m)
+{
+  m->placed_len = tm_ort_log_placed(&m->runtime->log, m->placed);
+  if (m->placed_len == 0) { /* a model without nodes */
+    strcpy(m->placed[0].provider, "CPUExecutionProvider");
+    m->placed_len = 1;
+  }
+}
+
+/* In better words than the library's, if ours know the reason. */
+static int explain(int rc, const struct tm_onnx_file *f, const struct tm_runtime *r,
+                   struct tm_err *err)
+{
+  struct tm_err ours = TM_ERR_NONE;
+
+  if (rc != TM_EINPUT || (tm_onnx_check_opsets(f, r->version, &ours) == 0 &&
+                          tm_onnx_check_operators(f, r->version, err->text, &ours) == 0))
+    return rc;
+  *err = ours;
+  return ours.code;
+}
+
+static int make_of_file(struct tm_loaded_model *m, const char *path,
+                        const struct tm_model_options *given, struct tm_err *err)
+{
+  struct tm_model_options options = *given;
+  struct tm_onnx_file f;
+  int rc = tm_onnx_file_read(&f, tm_fs_real(), path, err);
+
+  if (rc == 0)
+    rc = tm_onnx_check_data(&f, tm_fs_real(), path, err);
+  if (rc == 0) {
+    if (options.arena == TM_ARENA_AUTO)
+      options.arena = tm_model_varies_in_rows(&f) ? TM_ARENA_ON : TM_ARENA_OFF;
+    rc = explain(make(m, path, &options, err), &f, m->runtime, err);
+  }
+  tm_onnx_file_release(&f);
+  return rc;
+}
+
+int tm_loaded_model_open(struct tm_loaded_model *m, struct tm_runtime *r, const char *path,
+                         const struct tm_model_options *options, struct tm_err *err)
+{
+  *m = (struct tm_loaded_model) { .runtime = r };
+  int rc = make_of_file(m, path, options, err);
+
+  if (rc < 0)
+    return rc;
+  read_placed(m);
+  rc = read_values(m, &m->signature.inputs, true, err);
+  if (rc == 0)
+    rc = read_values(m, &m->signature.outputs, false, err);
+  return rc < 0 ? rc : read_metadata(m, err);
+}
+
+static void release_settings(struct tm_settings *s)
+{
+  for (size_t i = 0; i < s->len; i++) {
+    free(s->at[i].name);
+    free(s->at[i].value);
+  }
+  free(s->at);
+}
+
+void tm_loaded_model_release(struct tm_loaded_model *m)
+{
+  if (m->ort)
+    tm_ort_release_session (&m->runtime->api)(m->ort);
+  tm_signature_release(&m->signature);
+  free(m->metadata.producer);
+  free(m->metadata.graph_name);
+  free(m->metadata.domain);
+  free(m->metadata.description);
+  release_settings(&m->metadata.custom);
+  *m = (struct tm_loaded_model) { 0 };
+}
