@@ -6,6 +6,7 @@
 #include "bind/libs.h"
 #include "bind/state.h"
 #include "entry/lua_frame.h"
+#include "model/lib_onnx_file.h"
 #include "model/lua_tensor.h"
 #include "prompt/lib_develop.h"
 #include "prompt/lib_job.h"
@@ -21,6 +22,7 @@ static const struct tm_lua_module modules[] = {
   { "develop_c", tm_lua_open_develop_c },
   { "job_c", tm_lua_open_job_c },
   { "tensor_c", tm_lua_open_tensor_c },
+  { "onnx_file_c", tm_lua_open_onnx_file_c },
   { NULL, NULL },
 };
 

@@ -1,11 +1,14 @@
-/* head.c - the columns and first rows of a table, read as a job would read them. Creates nothing.
- * */
+/* head.c - the columns and first rows of a table, read as a job would read them; what a model says
+ * that its file holds. Creates nothing. */
 #include <string.h>
 
 #include "api/own.h"
 #include "api/command_host.h"
+#include "base/path.h"
 #include "entry/step_walk.h"
 #include "entry/table_look.h"
+#include "model/onnx_data.h"
+#include "model/onnx_words.h"
 #include "plan/datasets.h"
 
 struct head {
@@ -51,6 +54,67 @@ static int look(struct head *h, const struct tm_step *step, struct tm_err *err)
   return rc < 0 ? rc : 0;
 }
 
+/* ---- models ---- */
+
+static bool is_model(const char *path)
+{
+  return tm_path_has_ending(path, ".onnx") || tm_onnx_is_model(tm_fs_real(), path);
+}
+
+static int look_at_model(struct head *h, const char *path, struct tm_err *err)
+{
+  struct tm_onnx_file f;
+  struct tm_err damage = TM_ERR_NONE;
+  int rc = tm_onnx_file_read(&f, tm_fs_real(), path, err);
+  if (rc >= 0 && h->o->paths_len > 1)
+    tm_buf_printf(&h->out, "model:    %s\n", path);
+  if (rc >= 0)
+    tm_onnx_add_words(&h->out, &f);
+  if (rc >= 0 && tm_onnx_check_data(&f, tm_fs_real(), path, &damage) < 0)
+    on_warning(h, damage.text);
+  tm_onnx_file_release(&f);
+  return rc < 0 ? tm_err_wrap(err, "cannot read '%s'", path) : 0;
+}
+
+static int look_at_models(struct head *h, const char *cwd, struct tm_err *err)
+{
+  int rc = 0;
+  if (h->o->settings_len > 0)
+    return tm_err_set(err, TM_EUSAGE, "'%s' is a model: options of tables do not go with it",
+                      h->o->paths[0]);
+  for (size_t i = 0; i < h->o->paths_len && rc == 0; i++) {
+    char *path = tm_path_join(cwd, h->o->paths[i]);
+    rc = look_at_model(h, path, err);
+    free(path);
+  }
+  return rc;
+}
+
+/* ---- tables ---- */
+
+static int set_all(struct tm_json *table, const struct tidemill_head_options *o, bool is_command,
+                   struct tm_err *err)
+{
+  int rc = 0;
+  for (size_t i = 0; i < o->settings_len && rc == 0; i += 2)
+    rc = tm_api_set_input(table, o->settings[i], o->settings[i + 1], is_command, err);
+  return rc;
+}
+
+static int look_at_table(struct head *h, const char *cwd, bool is_command, struct tm_err *err)
+{
+  struct tm_json *v = tm_plan_table(h->o->paths, h->o->paths_len);
+  struct tm_dataset *d =
+      set_all(v, h->o, is_command, err) == 0 ? tm_plan_dataset(v, cwd, err) : NULL;
+  struct tm_step step = { .inputs = &d, .inputs_len = 1 };
+  int rc = d ? look(h, &step, err) : err->code;
+  tm_dataset_free(d);
+  tm_json_free(v);
+  return rc;
+}
+
+/* ---- the call ---- */
+
 /* Passes on each line, with NUL in place of its line break. */
 static int tell(struct head *h)
 {
@@ -86,15 +150,6 @@ static int read_options(struct tidemill_head_options *out,
   return 0;
 }
 
-static int set_all(struct tm_json *table, const struct tidemill_head_options *o, bool is_command,
-                   struct tm_err *err)
-{
-  int rc = 0;
-  for (size_t i = 0; i < o->settings_len && rc == 0; i += 2)
-    rc = tm_api_set_input(table, o->settings[i], o->settings[i + 1], is_command, err);
-  return rc;
-}
-
 static int show(const struct tidemill_head_options *options, bool is_command, struct tm_err *err)
 {
   struct tidemill_head_options o;
@@ -103,15 +158,12 @@ static int show(const struct tidemill_head_options *options, bool is_command, st
   err = TM_ERR_OWN(err);
   if (read_options(&o, options, err) < 0 || !(cwd = tm_api_here(err)))
     return err->code;
-  struct tm_json *v = tm_plan_table(o.paths, o.paths_len);
-  struct tm_dataset *d = set_all(v, &o, is_command, err) == 0 ? tm_plan_dataset(v, cwd, err) : NULL;
-  struct tm_step step = { .inputs = &d, .inputs_len = 1 };
-  int rc = d ? look(&h, &step, err) : err->code;
+  char *first = tm_path_join(cwd, o.paths[0]);
+  int rc = is_model(first) ? look_at_models(&h, cwd, err) : look_at_table(&h, cwd, is_command, err);
   if (rc == 0)
     rc = tell(&h);
   tm_buf_release(&h.out);
-  tm_dataset_free(d);
-  tm_json_free(v);
+  free(first);
   free(cwd);
   return rc;
 }

@@ -1,5 +1,5 @@
 /* cmd_head.c - `tidemill head`: the columns and first rows of tables, read as a job would read
- * them. Creates nothing. */
+ * them; inputs and outputs of models. Creates nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ const struct tm_command tm_command_head = {
   .name = "head",
   .run = run,
   .usage = "FILE... [-n N] [options]",
-  .summary = "shows the columns, types and first rows of a table",
+  .summary = "shows the columns, types and first rows of a table, or a model",
   .options = own,
   .options_len = TM_COUNT_OF(own),
   .parameters = TAKES,
@@ -43,7 +43,12 @@ const struct tm_command tm_command_head = {
           ".ndjson, .json, else CSV. map --rows and try --rows take the same options.\n"
           "\n"
           "  tidemill head orders.txt --separator ';' --encoding latin1 \\\n"
-          "    --set-column-types id=string\n",
+          "    --set-column-types id=string\n"
+          "\n"
+          "Of ONNX models it shows inputs, outputs, sizes and the program that wrote them.\n"
+          "It needs no ONNX Runtime, and takes no options then:\n"
+          "\n"
+          "  tidemill head model.onnx\n",
 };
 
 static int on_line(const char *line, void *data)

@@ -18,7 +18,8 @@ M.modules = { "tidemill", "tidemill.entry_script", "tidemill.frame", "tidemill.t
 M.internal = {
   ["tidemill.plan"] = true, ["tidemill.store"] = true, ["tidemill.store.Registered"] = true,
   ["tidemill.TabularMake"] = true, ["tidemill.develop"] = true, ["tidemill.entry_script_c"] = true,
-  ["tidemill.frame_c"] = true, ["tidemill.json_c"] = true, ["tidemill.process_c"] = true, ["tidemill.tensor_c"] = true,
+  ["tidemill.frame_c"] = true, ["tidemill.json_c"] = true, ["tidemill.onnx_file_c"] = true,
+  ["tidemill.process_c"] = true, ["tidemill.tensor_c"] = true,
 }
 
 --- Returns the contents of a file; raises.

@@ -23,6 +23,7 @@ return {
   slurm_exec = "its settings choose the nodes",
   slurm_harm = "its settings choose the nodes",
   slurm_killed = "its settings choose the nodes",
+  head = "it runs no job",
   try = "it runs no job",
   wrong_values = "it runs no job",
   causes = {

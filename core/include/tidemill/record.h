@@ -489,8 +489,10 @@ struct tidemill_head_options {
 #define TIDEMILL_HEAD_OPTIONS_INIT TIDEMILL_SIZED_WITH(struct tidemill_head_options, rows, 10)
 
 /* Shows the columns of a table with their types, and its first rows, read as a job would read them
- * (.csv, .tsv or .jsonl, also .gz). Needs neither a runtime nor a workspace. TIDEMILL_ENOINPUT: the
- * table does not exist, or has no rows. TIDEMILL_EUSAGE, TIDEMILL_EINPUT, or a system error. */
+ * (.csv, .tsv or .jsonl, also .gz). Of ONNX models, which are known by their contents: inputs,
+ * outputs, sizes, and where they are from. Needs neither a runtime nor a workspace.
+ * TIDEMILL_ENOINPUT: the table does not exist, or has no rows. TIDEMILL_EUSAGE, TIDEMILL_EINPUT, or
+ * a system error. */
 TIDEMILL_API int tidemill_head(const struct tidemill_head_options *options,
                                struct tidemill_error *err);
 
