@@ -1,7 +1,7 @@
 /* lua_tensor.c - see lua_tensor.h.
  *
  *  (1) The collector does little work for one large allocation, and LuaJIT does not collect when a
- *      request is refused. So each new tensor makes the collector work in proportion to its size,
+ *      request is refused. So a large tensor makes the collector work in proportion to its size,
  *      and one that is refused is tried again after a full collection.
  */
 #include "model/lua_tensor.h"
@@ -17,6 +17,7 @@
 #include "model/lua_tensor_own.h"
 
 #define ALIGNMENT 64
+#define LARGE     32768
 #define MAX_BYTES                                                                                  \
   ((INT64_C(2) << 30) - 65536) /* LuaJIT's limit for a userdata, less our own part */
 
@@ -56,7 +57,7 @@ static struct tm_tensor_handle *push_memory(lua_State *L, int32_t type, int32_t 
                                             const int64_t *shape, int64_t bytes)
 {
   size_t size = sizeof(struct tm_tensor_handle) + ALIGNMENT - 1 + (size_t)bytes;
-  if (size >= 1024)
+  if (size >= LARGE)
     lua_gc(L, LUA_GCSTEP, (int)(size / 1024));
   int status = try_to_allocate(L, size);
   if (status == LUA_ERRMEM) {

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/tensor_ffi.h"
+#include "data/tensor/tensor.h"
 
 /* Pushes a new tensor, all zero (strings: empty), 64-byte aligned. For 2 GB or more, and if there
  * is not enough memory, raises at the innermost line of the script. The pointer is valid while the

@@ -4,6 +4,8 @@
 
 #include <lua.h>
 
+#include "model/tensor_ffi.h"
+
 #define TM_TENSOR_META "tidemill.tensor" /* in the registry: the metatable of tensors */
 
 #define TM_TENSOR_ENDED                                                                            \
