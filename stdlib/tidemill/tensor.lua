@@ -83,11 +83,12 @@ local function check_list(list, path, axis, shape)
     refuse("from_table: %s has %d elements, and the lists before it have %d; accepted: one shape", path_text(path),
       #list, shape[axis])
   end
-  local key = next(list, #list > 0 and #list or nil)
-  if key ~= nil and not (type(key) == "number" and key >= 1 and key <= #list) then
-    refuse("from_table: %s has the key '%s'%s; accepted: lists, { 1, 2, 3 }",
-      #path == 0 and "the table" or path_text(path), tostring(key),
-      type(key) == "number" and (", and nothing at %d"):format(#list + 1) or "")
+  for key in pairs(list) do
+    if type(key) ~= "number" or key % 1 ~= 0 or key < 1 or key > #list then
+      refuse("from_table: %s has the key '%s'%s; accepted: lists, { 1, 2, 3 }",
+        #path == 0 and "the table" or path_text(path), tostring(key),
+        type(key) == "number" and (", and nothing at %d"):format(#list + 1) or "")
+    end
   end
 end
 

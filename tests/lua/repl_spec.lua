@@ -6,6 +6,7 @@ local repl = require "tidemill.repl"
 local ffi = require "ffi"
 local frame = require "tidemill.frame"
 local folder = require "support.folder"
+local tensor = require "tidemill.tensor"
 
 local function shown(v, width) return show(v, { width = width or 80 }) end
 
@@ -126,10 +127,12 @@ describe("completion", function()
   setup(function()
     rawset(_G, "spec", { one = 1, one_more = 2, f = function() end, deep = { { inner = true } }, ["no name"] = 1 })
     rawset(_G, "spec_frame", frame.from_table { price = { 1 }, ["odd name"] = { 2 } })
+    rawset(_G, "spec_tensor", tensor.new("int8", { 2 }))
   end)
   teardown(function()
     rawset(_G, "spec", nil)
     rawset(_G, "spec_frame", nil)
+    rawset(_G, "spec_tensor", nil)
   end)
 
   it("inserts the common prefix, and lists the candidates", function()
@@ -138,6 +141,7 @@ describe("completion", function()
       ["x = spec.deep[1].i"] = { "nner", "" }, ["spec['deep'][1].i"] = { "nner", "" }, ["spec:"] = { "f", "" },
       ["spec.nothing"] = { "", "" }, ["spec.no"] = { "", "" }, ["("] = nil, ["(spec.f"] = { "", "" },
       ["'spec.on"] = { "", "" }, ["-- 'x\nspec.on"] = { "e", "" }, ["f().o"] = { "", "" },
+      ["spec_tensor:soft"] = { "max", "" }, ["spec_tensor.sha"] = { "pe", "" },
       ["spec_frame.c.p"] = { "rice", "" },
       ["spec_frame:filter('od"] = { "d name'", "" }, ["spec_frame:sort('price', \"od"] = { 'd name"', "" },
       ["spec_frame.col"] = { "umn", "columns" }, ["retur"] = { "n", "" },

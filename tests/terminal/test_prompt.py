@@ -366,12 +366,13 @@ class FromAPipe(Place):
                          "help(tidemill.Pipeline)\nhelp(require('tidemill.fs').read)\nhelp 'DataFrame'\nhelp 'nonsense'\n"
                          "help(function() end)\nhelp(print)\n"
                          "help(require('tidemill.frame').from_table { a = { 1 } })\n"
+                         "help(require('tidemill.tensor').new('int8', { 1 }))\n"
                          "help 'on_event'\nhelp '--run-max-try'\nhelp 'job:failures'\nhelp 'context'\nhelp(help)\n"
                          "help(tidemill.Dataset.File)\n", "repl")
         text = done.stdout.decode()
         for words in ("tidemill.Dataset.File.from_files(path, options, ...)", "how often a mini-batch is tried",
                       "What a pipeline file returns", "Returns the whole file", "DataFrame",
-                      "there is no help on 'nonsense'", "which has no doc comment", ":group_by(...)",
+                      "there is no help on 'nonsense'", "which has no doc comment", ":group_by(...)", ":softmax()",
                       "on_event, of tidemill.SubmitOptions", "Job:failures()", "tidemill.Context", "help(x)   ",
                       "  .from_manifest(path, options)"):
             self.assertIn(words, text)

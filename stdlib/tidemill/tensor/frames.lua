@@ -50,12 +50,15 @@ local function places_of(state, names)
   return places
 end
 
--- Raises at the first null, unless there is a value for nulls, which must fit.
-local function check_nulls(state, places, kind, value)
-  if value ~= nil and not base.writers[kind](bytes_of(16), 0, value) then
+local function check_value(value, kind)
+  if value == null or not base.writers[kind](bytes_of(16), 0, value) then
     refuse("from_frame: option 'null' is %s; accepted for %s: %s", base.value_text(value), base.type_names[kind],
       base.wanted[kind])
   end
+end
+
+-- Raises at the first null, unless there is a value for nulls.
+local function check_nulls(state, places, value)
   for _, place in ipairs(value == nil and places or {}) do
     local row = first_null(state.columns[place])
     if row then
@@ -148,15 +151,15 @@ function M.from_frame(df, options)
   end
   options = base.options("from_frame", options, { columns = "table", type = "string", null = "any" })
   local state, kind = frame.state(df, "from_frame"), base.type_of(options.type or "float32", "from_frame")
+  local value = options.null
+  if value ~= nil then
+    check_value(value, kind)
+  end
   local places = places_of(state, frame.list("from_frame", options.columns or state.names))
   for _, place in ipairs(places) do
     check_type(state.columns[place], state.names[place], kind)
   end
-  local value = options.null
-  if value == null then
-    refuse "from_frame: option 'null' is null; accepted: a value"
-  end
-  check_nulls(state, places, kind, value)
+  check_nulls(state, places, value)
   local first = state.columns[places[1]]
   if #places == 1 and kind ~= base.STRING and tensor_types[frame.handle(first).column.type] == kind
     and not first_null(first) then

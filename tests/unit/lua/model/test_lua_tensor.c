@@ -191,8 +191,8 @@ static void a_tensor_beyond_the_limit_fails_the_try(void **state)
   }
 }
 
-/* A tensor of 30 MB is garbage when the next one is made, wherever the collector stands then; and 80
- * MB in pieces of 8 KB. */
+/* A tensor of 30 MB is garbage when the next one is made, wherever the collector stands then. So
+ * are 80 MB in pieces of 8 KB. */
 static void tensors_that_are_garbage_do_not_reach_the_limit(void **state)
 {
   assert_int_equal(fixture_load(&f, "local tensor, kept = require 'tidemill.tensor', {}\n"
