@@ -230,9 +230,9 @@ static int jpeg_open(struct tm_image_decoder *d, struct tm_err *err)
     return refuse(j, false, err);
   d->width = (int32_t)j->c.output_width;
   d->height = (int32_t)j->c.output_height;
-  d->pixels.layout = j->c.num_components == 1   ? TM_PIXELS_GREY
-                     : j->c.num_components == 3 ? TM_PIXELS_RGB
-                                                : TM_PIXELS_CMYK;
+  d->pixels.layout = d->info.channels == 1   ? TM_PIXELS_GREY
+                     : d->info.channels == 3 ? TM_PIXELS_RGB
+                                             : TM_PIXELS_CMYK;
   return 0;
 }
 
@@ -254,11 +254,12 @@ static bool finish(struct jpeg *j)
   return true;
 }
 
-/* As Pillow leaves them: no light, or no ink. */
+/* As Pillow leaves them: no light, or no ink. A second header in the file may have changed the
+ * numbers of libjpeg, so ours are used. */
 static void fill_row(const struct jpeg *j, uint8_t *row)
 {
   memset(row, j->d.pixels.layout == TM_PIXELS_CMYK ? 255 : 0,
-         (size_t)j->d.width * (size_t)j->c.num_components);
+         (size_t)j->d.width * (size_t)tm_image_layout_bytes(j->d.pixels.layout));
 }
 
 static int jpeg_next(struct tm_image_decoder *d, uint8_t *row, struct tm_err *err)

@@ -137,6 +137,32 @@ static void missing_rows_are_grey(void **state)
   tm_buf_release(&file);
 }
 
+/* libjpeg takes its numbers, here 255 channels, before it refuses it. The file is cut within it. */
+static void a_second_header_does_not_change_the_rows(void **state)
+{
+  struct tm_buf file = picture_make(TM_IMAGE_JPEG, 16, 16, 3, true);
+  struct tm_image_options options = picture_options(3);
+  struct tm_image_rows rows;
+  struct tm_jpeg_segment s = { 0 };
+  uint8_t row[16 * 3 + 8192];
+  size_t at = 0;
+  while (s.mark != TM_JPEG_SCAN)
+    assert_true(tm_jpeg_next_segment((const uint8_t *)file.data, file.len, &at, &s));
+  assert_true(tm_jpeg_next_segment((const uint8_t *)file.data, file.len, &at, &s));
+  file.len = (size_t)((const char *)s.data - file.data) - 4;
+  tm_buf_add(&file, "\xff\xc2\0\x11\x08\0\x10\0\x10", 9);
+  struct tm_image_source source = picture_source(&file);
+  options.fills_missing = true;
+  memset(row, 7, sizeof(row));
+  assert_int_equal(tm_image_open(&rows, &source, &options, NULL), 0);
+  for (int i = 0; i < 16; i++)
+    assert_int_equal(tm_image_next(&rows, row, NULL), 0);
+  tm_image_close(&rows);
+  for (size_t i = 0; i < sizeof(row); i++)
+    assert_int_equal(row[i], i < 16 * 3 ? 0 : 7);
+  tm_buf_release(&file);
+}
+
 static void channels_that_no_model_takes_are_refused(void **state)
 {
   static const uint8_t two[] =
@@ -169,6 +195,7 @@ UNIT_TESTS({
     cmocka_unit_test(the_orientation_is_that_of_exif),
     cmocka_unit_test(a_jpeg_without_its_end_is_cut),
     cmocka_unit_test(missing_rows_are_grey),
+    cmocka_unit_test(a_second_header_does_not_change_the_rows),
     cmocka_unit_test(channels_that_no_model_takes_are_refused),
     cmocka_unit_test(what_libjpeg_says_is_in_the_message),
 });
