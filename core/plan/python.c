@@ -86,7 +86,9 @@ static const struct {
   { "subprocess", "Popen|check_call|check_output", "process.run({ ... }) of tidemill.process" },
   { "logging", "getLogger|logger", "EntryScript().logger, of require \"tidemill.entry_script\"" },
   { "pandas|pd", "DataFrame", "local frame = require \"tidemill.frame\"" },
-  { "numpy|np", NULL, "a loop over a column, for i = 1, #df do local x = df.c.NAME[i] ... end" },
+  { "numpy|np", NULL,
+    "a loop over a column, for i = 1, #df do local x = df.c.NAME[i] ... end; and for arrays "
+    "local tensor = require \"tidemill.tensor\"" },
   { "sys", "argv", "arg, the list of arguments" },
   { "datetime", "strftime", "os.time() and os.date(format)" },
   { "time", "sleep",

@@ -12,11 +12,13 @@
 
 #include <lauxlib.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "bind/state.h"
 
@@ -50,6 +52,34 @@ static void add_place(struct tm_buf *to, const struct frame *f)
     tm_buf_printf(to, "%s%s", to->len > 0 ? "." : "", f->key);
   else
     tm_buf_printf(to, "[%zu]", f->index);
+}
+
+/* The kinds of userdata that have their contents as tables. */
+static const struct {
+  const char *kind, *words;
+} kinds[] = {
+  { "row of a data frame", "; row:copy() makes a table of a row of a data frame" },
+  { "column of a data frame", "; column:to_table() is such an array" },
+  { "data frame", "; df:to_table() is a list of its rows" },
+  { "tensor", "; t:to_table() has its elements in lists" },
+};
+
+const char *tm_lua_kind_of(lua_State *L, int at)
+{
+  const char *kind = NULL;
+  if (lua_type(L, at) == LUA_TUSERDATA && luaL_getmetafield(L, at, "__name")) {
+    kind = lua_tostring(L, -1); /* the metatable keeps it */
+    lua_pop(L, 1);
+  }
+  return kind != NULL ? kind : luaL_typename(L, at);
+}
+
+const char *tm_lua_kind_instead(const char *kind)
+{
+  for (size_t i = 0; i < TM_COUNT_OF(kinds); i++)
+    if (strcmp(kinds[i].kind, kind) == 0)
+      return kinds[i].words;
+  return "";
 }
 
 static int refuse(struct encoder *e, const struct frame *f, const char *what)
@@ -232,6 +262,14 @@ static void encode_number(struct encoder *e, double v, const struct frame *f)
   tm_json_write_number(e->out, v);
 }
 
+static int refuse_kind(struct encoder *e, int at, const struct frame *f)
+{
+  char words[160];
+  const char *kind = tm_lua_kind_of(e->L, at);
+  snprintf(words, sizeof words, "is a %.40s%s", kind, tm_lua_kind_instead(kind));
+  return refuse(e, f, words);
+}
+
 static int encode(struct encoder *e, int at, const struct frame *f)
 {
   lua_State *L = e->L;
@@ -253,7 +291,7 @@ static int encode(struct encoder *e, int at, const struct frame *f)
       return 0;
     return refuse(e, f, "is an FFI value that is not a 64-bit integer");
   case LUA_TTHREAD: return refuse(e, f, "is a coroutine");
-  default: return refuse(e, f, lua_isfunction(L, at) ? "is a function" : "is a userdata");
+  default: return refuse_kind(e, at, f);
   }
 }
 

@@ -29,6 +29,12 @@ int tm_lua_encode(lua_State *L, int at, int indent, struct tm_buf *out, struct t
 int tm_lua_encode_row(lua_State *L, int at, struct tm_buf *out, struct tm_row_counts *counts,
                       struct tm_err *err);
 
+/* The type of the value at `at` for messages: "tensor", "function". The value keeps it. */
+const char *tm_lua_kind_of(lua_State *L, int at);
+/* What the script can write to have a value of this kind as a table or a list: "; t:to_table() has
+ * ..."; "" for other kinds. */
+const char *tm_lua_kind_instead(const char *kind);
+
 /* Adds the digits of a 64-bit integer at `at`, an FFI value. False: it is another FFI value. */
 bool tm_lua_encode_int64(lua_State *L, int at, struct tm_buf *out);
 

@@ -22,7 +22,6 @@
 #include "data/rows/fault.h"
 
 #define TM_LUA_TCDATA 10 /* LuaJIT's type of FFI values, which its headers do not name */
-#define TM_ROW_HINT   "; row:copy() makes a table of a row of a data frame"
 #define TM_EXPECTED   "expected an array with one element for each item that succeeded"
 
 struct target {
@@ -107,14 +106,9 @@ int tm_lua_rows_refuse(lua_State *L, int first, int n, struct tm_err *err)
   if (type == LUA_TBOOLEAN)
     return tm_err_set(err, TM_ESCRIPT, "run() returned %s; " TM_EXPECTED,
                       lua_toboolean(L, first) ? "true" : "false");
-  const char *name = lua_typename(L, type);
-  if (type == LUA_TUSERDATA && luaL_getmetafield(L, first, "__name") && lua_isstring(L, -1)) {
-    name = lua_tostring(L, -1); /* the metatable keeps it */
-    lua_pop(L, 1);
-  }
-  const char *instead =
-      strncmp(name, "column ", 7) == 0 ? "; column:to_table() is such an array" : "";
-  return tm_err_set(err, TM_ESCRIPT, "run() returned a %s; " TM_EXPECTED "%s", name, instead);
+  const char *kind = tm_lua_kind_of(L, first);
+  return tm_err_set(err, TM_ESCRIPT, "run() returned a %s; " TM_EXPECTED "%s", kind,
+                    tm_lua_kind_instead(kind));
 }
 
 /* Refuses a key that is not one of 1, 2, 3, ... */
@@ -248,14 +242,13 @@ static int add_table(lua_State *L, uint32_t number, const struct target *to, str
 }
 
 /* "a row of a data frame", or the name of the Lua type. */
-static const char *name_of(lua_State *L)
+static int refuse_kind(lua_State *L, uint32_t number, struct tm_err *err)
 {
-  const char *name = NULL;
-  if (lua_type(L, -1) == LUA_TUSERDATA && luaL_getmetafield(L, -1, "__name")) {
-    name = lua_tostring(L, -1); /* the metatable keeps it */
-    lua_pop(L, 1);
-  }
-  return name != NULL ? name : luaL_typename(L, -1);
+  const char *kind = tm_lua_kind_of(L, -1);
+  return tm_err_set(err, TM_ESCRIPT,
+                    "element %u of what run() returned is a %s; expected a string, a number, a "
+                    "boolean or a table%s",
+                    number, kind, tm_lua_kind_instead(kind));
 }
 
 /* Adds the row of the value on top of the stack. */
@@ -273,11 +266,7 @@ static int add_element(lua_State *L, uint32_t number, const struct target *to, s
   case LUA_TBOOLEAN: tm_buf_add_str(rows, lua_toboolean(L, -1) ? "true" : "false"); break;
   case LUA_TTABLE: code = add_table(L, number, to, err); break;
   case TM_LUA_TCDATA: code = add_cdata(L, number, rows, err); break;
-  default:
-    return tm_err_set(err, TM_ESCRIPT,
-                      "element %u of what run() returned is a %s; expected a string, a number, a "
-                      "boolean or a table%s",
-                      number, name_of(L), type == LUA_TUSERDATA ? TM_ROW_HINT : "");
+  default: return refuse_kind(L, number, err);
   }
   if (code == 0)
     tm_buf_add_char(rows, '\n');

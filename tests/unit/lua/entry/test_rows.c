@@ -104,6 +104,9 @@ static void a_wrong_return_is_named(void **state)
     { "require('tidemill.frame').from_table({ a = { 1 } }).c.a",
       "run() returned a column of a data frame; expected an array with one element for each item "
       "that succeeded; column:to_table() is such an array" },
+    { "require('tidemill.tensor').new('int8', { 1 })",
+      "run() returned a tensor; expected an array with one element for each item that succeeded; "
+      "t:to_table() has its elements in lists" },
     { "(function() local df = require('tidemill.frame').from_table { a = { 1 } } df.c.a = 5 "
       "return df end)()",
       "run() assigned df.c.a of the data frame that it returned; a data frame does not change; "
@@ -134,6 +137,11 @@ static void an_element_that_is_not_a_row_is_named(void **state)
     { "{ 'a\\r' }", "element 1 of what run() returned has a line break in it" },
     { "{ 'a', print }", "element 2 of what run() returned is a function; expected a string" },
     { "{ io.stdout }", "element 1 of what run() returned is a userdata" },
+    { "{ require('tidemill.tensor').new('int8', { 1 }) }",
+      "element 1 of what run() returned is a tensor; expected a string, a number, a boolean or a "
+      "table; t:to_table() has its elements in lists" },
+    { "{ { scores = require('tidemill.tensor').new('int8', { 1 }) } }",
+      "'scores' is a tensor; t:to_table() has its elements in lists" },
     { "{ coroutine.create(print) }", "element 1 of what run() returned is a thread" },
     { "{ ffi.new('int[2]') }", "element 1 of what run() returned is an FFI value" },
     { "{ 'a', { f = print } }", "element 2 of what run() returned cannot be written as JSON" },
