@@ -104,7 +104,15 @@ static bool names(const char *message, const char *type)
   return false;
 }
 
-static int refuse(const struct tm_onnx_operator *o, const char *version, bool is_foreign,
+static int64_t opset_of_model(const struct tm_onnx_file *f, const char *domain)
+{
+  for (size_t i = 0; i < f->opsets.len; i++)
+    if (strcmp(f->opsets.at[i].domain, domain) == 0)
+      return f->opsets.at[i].version;
+  return 0;
+}
+
+static int refuse(const struct tm_onnx_operator *o, const char *version, int64_t opset,
                   struct tm_err *err)
 {
   struct tm_buf words = TM_BUF_NONE;
@@ -115,9 +123,10 @@ static int refuse(const struct tm_onnx_operator *o, const char *version, bool is
   tm_buf_add_str(&words, "' of ");
   tm_text_one_line(&words, o->domain, strlen(o->domain), 100);
   tm_buf_printf(&words, ", which ONNX Runtime %s does not have", version);
-  tm_buf_add_str(&words, is_foreign ? "; custom operators are not loaded: export the model "
-                                      "without them"
-                                    : "; use a newer one, or export the model with an older opset");
+  if (opset > 0)
+    tm_buf_printf(&words, " in opset %lld; export the model with another opset", (long long)opset);
+  else
+    tm_buf_add_str(&words, "; custom operators are not loaded: export the model without them");
   tm_err_set(err, TM_EINPUT, "%s", tm_buf_str(&words));
   tm_buf_release(&words);
   return TM_EINPUT;
@@ -126,14 +135,18 @@ static int refuse(const struct tm_onnx_operator *o, const char *version, bool is
 int tm_onnx_check_operators(const struct tm_onnx_file *f, const char *version, const char *message,
                             struct tm_err *err)
 {
-  bool is_unknown = strstr(message, "is not a registered function/op") ||
-                    strstr(message, "No Op registered for") ||
-                    strstr(message, "Could not find an implementation for");
-  for (size_t i = 0; i < f->operators.len; i++)
-    if (!is_known_domain(f, f->operators.at[i].domain))
-      return refuse(&f->operators.at[i], version, true, err);
-  for (size_t i = 0; i < f->operators.len && is_unknown; i++)
-    if (names(message, f->operators.at[i].type))
-      return refuse(&f->operators.at[i], version, false, err);
+  bool is_unknown =
+      strstr(message, "is not a registered function/op") || strstr(message, "No Op registered for");
+  for (size_t i = 0; i < f->operators.len; i++) {
+    const struct tm_onnx_operator *o = &f->operators.at[i];
+    if (!is_known_domain(f, o->domain))
+      return refuse(o, version, 0, err);
+  }
+  for (size_t i = 0; i < f->operators.len && is_unknown; i++) {
+    const struct tm_onnx_operator *o = &f->operators.at[i];
+    int64_t opset = opset_of_model(f, o->domain);
+    if (opset > 0 && names(message, o->type))
+      return refuse(o, version, opset, err);
+  }
   return 0;
 }

@@ -16,8 +16,8 @@ int64_t tm_onnx_newest_opset(const char *domain, const char *version);
 int tm_onnx_check_opsets(const struct tm_onnx_file *f, const char *version, struct tm_err *err);
 
 /* Negative (TM_EINPUT) if the model needs a domain that is neither standard, nor of ONNX Runtime,
- * nor defined in the model itself, or if the library's message names an operator of the model: says
- * which node needs it. 0: that is not the reason. */
+ * nor defined in the model itself, or if the library's message says that it does not know an
+ * operator of the model in this opset: says which node needs it. 0: that is not the reason. */
 int tm_onnx_check_operators(const struct tm_onnx_file *f, const char *version, const char *message,
                             struct tm_err *err);
 

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "folder.h"
-#include "onnx_rig.h"
+#include "model/onnx_rig.h"
 #include "model/onnx_data.h"
 
 struct rig {

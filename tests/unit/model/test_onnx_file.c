@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "folder.h"
-#include "onnx_rig.h"
+#include "model/onnx_rig.h"
 
 static void read_model(struct tm_onnx_file *f, const char *name)
 {
