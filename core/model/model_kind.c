@@ -42,7 +42,7 @@ static bool has_text(const char *p, size_t n, const char *text)
 /* Names of entries are in front of their contents. */
 static enum tm_model_kind kind_of_zip(const char *p, size_t n)
 {
-  if (has_text(p, n, "data.pkl") || has_text(p, n, "/version") || has_text(p, n, ".format_version"))
+  if (has_text(p, n, "/data.pkl") || has_text(p, n, "/.format_version"))
     return TM_MODEL_KIND_PYTORCH;
   if (has_text(p, n, "metadata.json") || has_text(p, n, "model.weights.h5"))
     return TM_MODEL_KIND_KERAS;
@@ -141,10 +141,28 @@ int tm_model_kind_refuse_folder(const struct tm_fs *fs, const char *path, struct
   return tm_err_set(err, TM_EINPUT, "it is a folder; name the .onnx file");
 }
 
-/* A list of nodes, each with its name and operator first. */
+/* Where what a field of protobuf contains begins, if the field at `at` has this key; else 0. */
+static size_t inside(const unsigned char *p, size_t n, size_t at, unsigned char key)
+{
+  if (at >= n || p[at] != key)
+    return 0;
+  for (at++; at < n && p[at] >= 128; at++)
+    ;
+  return at + 1 < n ? at + 1 : 0;
+}
+
+/* { 1: { 1: name, 2: operator } }, the first node */
 static bool is_graph(const unsigned char *p, size_t n)
 {
-  return n > 4 && p[0] == 0x0a && (p[2] == 0x0a || p[3] == 0x0a);
+  size_t node = inside(p, n, 0, 0x0a), name = node ? inside(p, n, node, 0x0a) : 0;
+  return name && inside(p, n, name + p[name - 1], 0x12);
+}
+
+/* { 1: 1, 2: { 1: ... } } */
+static bool is_saved_model(const unsigned char *p, size_t n)
+{
+  size_t graph = n > 2 && p[0] == 0x08 && p[1] == 1 ? inside(p, n, 2, 0x12) : 0;
+  return graph && inside(p, n, graph, 0x0a);
 }
 
 int tm_model_kind_explain(const char *head, size_t n, int64_t ir_version, struct tm_err *err)
@@ -152,7 +170,7 @@ int tm_model_kind_explain(const char *head, size_t n, int64_t ir_version, struct
   const unsigned char *p = (const unsigned char *)head;
   bool is_onnx = p[0] == 0x08 && ir_version > 0 && ir_version <= IR_VERSION_MOST;
   struct tm_err why = *err;
-  if (n >= 3 && memcmp(head, "\x08\x01\x12", 3) == 0 && n > 8 && memchr(head + 3, 0x0a, 4))
+  if (is_saved_model(p, n))
     return tm_model_kind_refuse(TM_MODEL_KIND_SAVED_MODEL, err);
   if (is_graph(p, n))
     return tm_model_kind_refuse(TM_MODEL_KIND_GRAPH, err);

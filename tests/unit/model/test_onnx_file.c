@@ -363,6 +363,11 @@ static void other_kinds_are_named(void **state)
       12, "a TensorFlow graph" },
     { "\x1f\x8b\x08\0\0", 5, "the file is compressed" },
     { "<!DOCTYPE html>", 15, "a web page" },
+    { "\n\n\na,b\n1,2\n", 11, "the file is not an ONNX model: " },
+    { "\x08\x01\x12\x0c"
+      "tidemill.lua"
+      "\x3a",
+      17, "the file is cut: " },
     { "a,b\n1,2\n", 8, "the file is not an ONNX model: " },
   };
   (void)state;
