@@ -463,4 +463,25 @@ end
 
 c.setup(frame_meta, column_meta, wrap)
 
+-- The methods are in tidemill.frame. Code that only makes frames or columns, such as that of
+-- tensors, does not load it; the first use of one does, and replaces these functions.
+local function lazily(meta, event, use)
+  local function first(v, key)
+    if meta[event] == first then
+      meta[event] = nil
+    end
+    require "tidemill.frame"
+    return use(v, key)
+  end
+  meta[event] = first
+end
+
+for _, meta in ipairs { frame_meta, column_meta } do
+  lazily(meta, "__index", function(v, key) return v[key] end)
+  lazily(meta, "__len", function(v) return #v end)
+  lazily(meta, "__newindex", function(v, key) v[key] = nil end)
+  lazily(meta, "__call", function(v) return v() end)
+  lazily(meta, "__tostring", tostring)
+end
+
 return M

@@ -39,6 +39,22 @@ local function below_header(t, name, header)
   return lines
 end
 
+describe("a data frame", function()
+  it("has its methods in a script that requires only what makes frames", function()
+    local t = job.case()
+    t:write("table.csv", "a\n3\n4\n")
+    t:write("rows.lua", [[
+      local tensor = require "tidemill.tensor"
+      function run(df)
+        local more = tensor.from_frame(df, { columns = { "a" } }):to_frame { "b" }
+        return { #more .. " " .. df:select("a").c.a[1] .. " " .. more.c.b[2] }
+      end]])
+    local r = t:run { "map", "rows.lua", "--rows", "table.csv" }
+    t:expect(r, 0)
+    assert.equal("2 3 4\n", r.out)
+  end)
+end)
+
 describe("a data frame returned by run()", function()
   after_each(job.check_end)
 
