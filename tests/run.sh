@@ -277,7 +277,7 @@ add_results build disk
 # the thread's next system call, so tests that interrupt code without one cannot run.
 races()
 {
-  local uninterruptible='^(unit/(alarm|signals|agent_interrupt|lua_interrupt)|host/console)$'
+  local uninterruptible='^(unit/(alarm|running_call|signals|agent_interrupt|lua_interrupt)|host/console)$'
   targets=(tests/unit/all tests/host/all tidemill)
   CC=gcc build build-tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' \
     -DTM_SANITIZE_THREADS=ON

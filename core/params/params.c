@@ -128,7 +128,7 @@ static const struct tm_field config_fields[] = {
     "the time limit for loading the script and its init(), in seconds; by default none" },
   { "interruptible", TM_FIELD_CHOICE, 0, 0, "auto", "auto|true|false", CHANGEABLE,
     "whether a run() that exceeds its timeout is interrupted in Lua, so that its worker lives "
-    "on; auto: from the first such run() of the step on" },
+    "on; auto: from the first such run() of the step on, and always in a model or a picture" },
   { "interrupt_grace", TM_FIELD_SECONDS, 0.001, 3600, "2", NULL, CHANGEABLE,
     "seconds that an interrupted run() has to end before its worker is killed" },
   { "isolate_failures", TM_FIELD_BOOL, 0, 0, "false", NULL, CHANGEABLE | FAILS,

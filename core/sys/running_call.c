@@ -16,10 +16,14 @@ void tm_running_call_arm(struct tm_running_call *slot, tm_running_call_fn stop, 
   atomic_store_explicit(&slot->data, data, memory_order_relaxed);
   atomic_store_explicit(&slot->stop, stop, memory_order_release);
   atomic_signal_fence(memory_order_seq_cst);
+  if (slot->shown)
+    atomic_store_explicit(slot->shown, 1, memory_order_release);
 }
 
 void tm_running_call_disarm(struct tm_running_call *slot)
 {
+  if (slot->shown)
+    atomic_store_explicit(slot->shown, 0, memory_order_release);
   atomic_signal_fence(memory_order_seq_cst);
   atomic_store_explicit(&slot->stop, (tm_running_call_fn)NULL, memory_order_release);
   atomic_signal_fence(memory_order_seq_cst);

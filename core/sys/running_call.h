@@ -21,12 +21,16 @@
 #define TM_SYS_RUNNING_CALL_H
 
 #include <stdatomic.h>
+#include <stdint.h>
 
 typedef void (*tm_running_call_fn)(void *data);
 
 struct tm_running_call { /* zeroed: nothing is armed */
   _Atomic(tm_running_call_fn) stop;
   _Atomic(void *) data;
+  /* is 1 while a call is armed, for another thread or process that decides whether to send the
+   * signal; or NULL */
+  _Atomic uint64_t *shown;
 };
 
 void tm_running_call_arm(struct tm_running_call *slot, tm_running_call_fn stop, void *data);

@@ -109,6 +109,7 @@ static void fill_seam(struct tm_script *out, struct script *s)
     .run = s->is_guest ? guest_run : script_run,
     .arm = script_arm,
     .interrupt = script_interrupt,
+    .shown = &s->interrupt.running.shown,
     .recover = script_recover,
     .shutdown = script_shutdown,
   };

@@ -11,6 +11,7 @@
  *   /none     returns no row
  *   /nul      fails with a NUL in the message
  *   /spin     runs until it is interrupted
+ *   /in-c     the same, in a call that can be stopped without arming
  *   others    return a row for each item: its path
  *
  * The script's first argument says what loading and the other hooks do: no-run, bad-load, bad-init,
@@ -90,6 +91,7 @@ static inline long rig_daemon(bool wiped)
 }
 
 static volatile sig_atomic_t rig_is_interrupted;
+static _Atomic uint64_t *rig_is_in_stoppable;
 
 static inline void rig_arm(void *data)
 {
@@ -155,6 +157,12 @@ static inline int rig_run(void *data, const struct tm_run_call *call, struct tm_
   }
   if (strcmp(path, "/spin") == 0)
     return rig_spin(e);
+  if (strcmp(path, "/in-c") == 0) {
+    atomic_store(rig_is_in_stoppable, 1);
+    int rc = rig_spin(e);
+    atomic_store(rig_is_in_stoppable, 0);
+    return rc;
+  }
   if (strcmp(path, "/fail") == 0)
     return rig_give(e, TM_RUN_EXCEPTION, "it failed\nfor a reason");
   if (strcmp(path, "/nul") == 0) {
@@ -176,6 +184,7 @@ static inline int rig_worker(void)
                               .run = rig_run,
                               .arm = rig_arm,
                               .interrupt = rig_interrupt,
+                              .shown = &rig_is_in_stoppable,
                               .recover = rig_recover,
                               .shutdown = rig_shutdown };
   return tm_agent_run(&script);

@@ -62,6 +62,23 @@ static void one_that_is_enabled_later_is_interrupted_from_then_on(void **state)
   rig_close(&r);
 }
 
+static void a_call_in_c_that_can_be_stopped_needs_no_enabling(void **state)
+{
+  struct rig r;
+  struct tm_ended e;
+  rig_start(&r, 100 * TM_MS);
+  r.argument = (char *)"recovers";
+  rig_start_worker(&r, 0);
+  rig_wait_ready(&r, 0);
+  rig_hand(&r, 0, "/in-c");
+  expect_timeout(&r, 0);
+  expect_alive(&r);
+  rig_hand(&r, 0, "/spin"); /* not in such a call: it is killed */
+  rig_wait_ended(&r, 0, &e);
+  assert_int_equal(e.cause, TM_END_TIMEOUT);
+  rig_close(&r);
+}
+
 static void expect_retired(struct rig *r, const char *words)
 {
   const struct tm_msg *f = rig_wait(r, TM_MSG_RETIRED, 0);
@@ -148,6 +165,7 @@ UNIT_HOOKS(.serve = rig_serve);
 UNIT_TESTS({
     cmocka_unit_test(the_worker_survives),
     cmocka_unit_test(one_that_is_enabled_later_is_interrupted_from_then_on),
+    cmocka_unit_test(a_call_in_c_that_can_be_stopped_needs_no_enabling),
     cmocka_unit_test(the_second_without_recover_retires_it),
     cmocka_unit_test(a_recover_that_fails_retires_it),
     cmocka_unit_test(code_that_ignores_the_interruption_is_killed_after_the_grace),
