@@ -12,7 +12,7 @@
 #include "data/images/image_own.h"
 #include "data/images/webp_marks.h"
 
-enum { STEPS = 32, SMALLEST_STEP = 64 << 10 };
+enum { STEPS = 32, SMALLEST_STEP = 64 << 10, LOSSY = 1 /* libwebp's number */ };
 
 struct webp {
   struct tm_image_decoder d;
@@ -20,6 +20,7 @@ struct webp {
   const uint8_t *data; /* of the frame */
   size_t len;
   int32_t x, y, width, height; /* of the frame, on the canvas */
+  bool is_lossy;
   uint8_t *whole;
 };
 
@@ -53,17 +54,19 @@ static int webp_info(const struct tm_image_source *source, struct tm_image_info 
   return 0;
 }
 
-/* Where the first frame is, and its place on the canvas. */
+/* Where the first frame is, its place on the canvas, and how it is coded. */
 static int find_frame(struct webp *w, struct tm_err *err)
 {
-  WebPBitstreamFeatures f;
+  WebPBitstreamFeatures f = { 0 };
   const struct tm_webp_look *look = &w->look;
   w->data = w->d.source.data;
   w->len = w->d.source.len;
   w->width = w->d.width;
   w->height = w->d.height;
-  if (!look->is_animated)
+  if (!look->is_animated) {
+    w->is_lossy = WebPGetFeatures(w->data, w->len, &f) == VP8_STATUS_OK && f.format == LOSSY;
     return 0;
+  }
   if (look->frame == NULL)
     return look->is_cut ? tm_image_refuse_cut(&w->d, err)
                         : refuse(&w->d.source, VP8_STATUS_BITSTREAM_ERROR, err);
@@ -77,6 +80,7 @@ static int find_frame(struct webp *w, struct tm_err *err)
   if (status == VP8_STATUS_OK && (f.width != w->width || f.height != w->height ||
                                   w->x + w->width > w->d.width || w->y + w->height > w->d.height))
     status = VP8_STATUS_BITSTREAM_ERROR;
+  w->is_lossy = f.format == LOSSY;
   return status == VP8_STATUS_OK ? 0 : refuse(&w->d.source, status, err);
 }
 
@@ -127,11 +131,12 @@ static int decode_whole(struct webp *w, struct tm_err *err)
   return status == VP8_STATUS_OK ? 0 : refuse(&w->d.source, status, err);
 }
 
-/* The pixels; libwebp's own, if they are coded without loss; and an alpha of its own. */
+/* The pixels; libwebp's own, if they are coded without loss; and alpha, which always is. */
 static int64_t memory_of(const struct webp *w)
 {
-  int64_t each = bytes_of(w) + (w->d.pixels.layout == TM_PIXELS_RGBA ? 5 : 4);
-  return (int64_t)w->d.width * w->d.height * each + (1 << 20);
+  bool has_alpha = w->d.pixels.layout == TM_PIXELS_RGBA;
+  int64_t each = bytes_of(w) + (w->is_lossy ? 0 : 4) + (has_alpha ? w->is_lossy ? 5 : 1 : 0);
+  return (int64_t)w->d.width * w->d.height * each + (int64_t)w->d.width * 128 + (1 << 20);
 }
 
 static int webp_open(struct tm_image_decoder *d, struct tm_err *err)

@@ -147,7 +147,26 @@ static void a_cut_is_an_error_also_where_rows_are_filled(void **state)
   tm_buf_release(&file);
 }
 
+/* 400 x 400: lossy 3 bytes a pixel, without loss 7, with lossy colours and an alpha 9. */
+static void memory_depends_on_how_the_pixels_are_coded(void **state)
+{
+  static const int32_t each[][2] = { { 3, 7 }, { 9, 9 } };
+  for (int i = 0; i < 4; i++) {
+    struct tm_buf file = picture_make(TM_IMAGE_WEBP, 400, 400, i / 2 ? 4 : 3, i & 1);
+    struct tm_image_source source = picture_source(&file);
+    struct tm_image_options options = picture_options(3);
+    struct tm_image_rows rows;
+    options.max_memory = 400 * 400 * each[i / 2][i & 1] + 400 * 128 + (1 << 20);
+    assert_int_equal(tm_image_open(&rows, &source, &options, NULL), 0);
+    tm_image_close(&rows);
+    options.max_memory--;
+    assert_int_equal(tm_image_open(&rows, &source, &options, NULL), TM_ELIMIT);
+    tm_buf_release(&file);
+  }
+}
+
 UNIT_TESTS({
+    cmocka_unit_test(memory_depends_on_how_the_pixels_are_coded),
     cmocka_unit_test(pixels_without_loss_come_back),
     cmocka_unit_test(the_orientation_is_that_of_exif),
     cmocka_unit_test(an_animation_gives_its_first_frame_on_a_clear_canvas),
