@@ -54,6 +54,15 @@ int tm_file_read(const char *path, size_t max, struct tm_buf *out, struct tm_err
   return 0;
 }
 
+void tm_file_announce(const char *path)
+{
+  int fd = tm_fd_lift(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (fd < 0)
+    return;
+  posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED);
+  close(fd);
+}
+
 /* The place that a link leads to; for a link that leads nowhere, the link itself. */
 static char *real_place(const char *path)
 {

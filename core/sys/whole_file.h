@@ -17,6 +17,8 @@
 /* Appends the contents of the file to `out`, also of a file without a length, like a FIFO or one in
  * /proc; at most `max` bytes, else TM_ELIMIT. */
 int tm_file_read(const char *path, size_t max, struct tm_buf *out, struct tm_err *err);
+/* Tells the system that the whole file will be read soon. Does nothing if that is not possible. */
+void tm_file_announce(const char *path);
 int tm_file_write(const char *path, const void *p, size_t n, bool sync, struct tm_err *err);
 /* The same in pieces: begin, put..., end in every case. */
 struct tm_file_writing {

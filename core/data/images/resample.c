@@ -103,9 +103,9 @@ static int check_memory(const struct tm_resample_options *o, struct tm_err *err)
     return 0;
   struct tm_buf text = TM_BUF_NONE;
   tm_text_bytes(&text, need < 9e18 ? (int64_t)need : INT64_MAX);
-  tm_buf_add_str(&text, " of memory to be resized, but 'max_memory' is ");
+  tm_buf_add_str(&text, " of memory; 'max_memory' is ");
   tm_text_bytes(&text, o->max_memory);
-  int rc = tm_err_set(err, TM_ELIMIT, "it needs %s", tm_buf_str(&text));
+  int rc = tm_err_set(err, TM_ELIMIT, "resizing it takes %s", tm_buf_str(&text));
   tm_buf_release(&text);
   return rc;
 }

@@ -138,6 +138,18 @@ static void appended_bytes_come_last(void **state)
   has_text("log", "a\nb\n");
 }
 
+static void announcing_waits_for_nobody_and_changes_nothing(void **state)
+{
+  (void)state;
+  put("file", "text");
+  tm_file_announce(folder_file(&f, "file"));
+  has_text("file", "text");
+  assert_int_equal(mkfifo(folder_file(&f, "fifo"), 0600), 0);
+  tm_file_announce(f.name);
+  tm_file_announce(folder_file(&f, "none"));
+  assert_int_equal(folder_size(&f, "none"), -1);
+}
+
 UNIT_TESTS({
     cmocka_unit_test_setup_teardown(a_file_is_written_and_replaced_and_nothing_else_is_left, setup,
                                     teardown),
@@ -146,5 +158,7 @@ UNIT_TESTS({
     cmocka_unit_test_setup_teardown(a_write_that_fails_leaves_the_old_file, setup, teardown),
     cmocka_unit_test_setup_teardown(a_copy_has_bytes_and_mode, setup, teardown),
     cmocka_unit_test_setup_teardown(a_file_without_a_length_is_read, setup, teardown),
+    cmocka_unit_test_setup_teardown(announcing_waits_for_nobody_and_changes_nothing, setup,
+                                    teardown),
     cmocka_unit_test_setup_teardown(appended_bytes_come_last, setup, teardown),
 });
