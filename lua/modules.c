@@ -6,6 +6,7 @@
 #include "bind/libs.h"
 #include "bind/state.h"
 #include "entry/lua_frame.h"
+#include "model/lib_image.h"
 #include "model/lib_onnx_file.h"
 #include "model/lua_tensor.h"
 #include "prompt/lib_develop.h"
@@ -23,6 +24,7 @@ static const struct tm_lua_module modules[] = {
   { "job_c", tm_lua_open_job_c },
   { "tensor_c", tm_lua_open_tensor_c },
   { "onnx_file_c", tm_lua_open_onnx_file_c },
+  { "image_c", tm_lua_open_image_c },
   { NULL, NULL },
 };
 

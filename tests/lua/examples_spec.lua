@@ -4,6 +4,7 @@
 local folder = require "support.folder"
 local frame = require "tidemill.frame"
 local fs = require "tidemill.fs"
+local image = require "tidemill.image"
 local tensor = require "tidemill.tensor"
 
 local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
@@ -34,6 +35,7 @@ local files = {
   ["frame/group.lua"] = {},
   ["frame/join.lua"] = { "M.concat" },
   ["frame/text.lua"] = {},
+  ["image.lua"] = {},
   ["tensor.lua"] = {},
   ["tensor/elements.lua"] = {},
   ["tensor/frames.lua"] = {},
@@ -48,7 +50,7 @@ local function is_in(list, name)
   return false
 end
 
-describe("the documentation of frames and tensors", function()
+describe("the documentation of frames, images and tensors", function()
   local dir
   before_each(function() dir = folder.new() end)
   after_each(function() dir:remove() end)
@@ -62,7 +64,7 @@ describe("the documentation of frames and tensors", function()
           assert.is_truthy(entry.example, entry.name .. " has no example")
           assert.is_truthy(entry.example:find("assert", 1, true), entry.name .. ": its example asserts nothing")
           local run = assert(loadstring(entry.example, "=" .. entry.name))
-          local known = { frame = frame, tensor = tensor, fs = fs, path = dir:at "file" }
+          local known = { frame = frame, image = image, tensor = tensor, fs = fs, path = dir:at "file" }
           setfenv(run, setmetatable(known, { __index = _G }))
           run()
         end)
@@ -71,6 +73,6 @@ describe("the documentation of frames and tensors", function()
   end
 
   it("covers all functions", function()
-    assert.is_true(count >= 62, count .. " examples")
+    assert.is_true(count >= 68, count .. " examples")
   end)
 end)
