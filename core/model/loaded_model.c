@@ -26,6 +26,23 @@ static int add_config(const struct tm_runtime *r, struct tm_ort_options *o, cons
   return tm_runtime_check(r, tm_ort_add_config(&r->api)(o, key, value), err);
 }
 
+/* CUDA has functions of its own in all versions. */
+static struct tm_ort_status *append_cuda(const struct tm_ort *api, struct tm_ort_options *o,
+                                         const char *const *keys, const char *const *values,
+                                         size_t n)
+{
+  struct tm_ort_cuda *cuda = NULL;
+  struct tm_ort_status *status = tm_ort_make_cuda(api)(&cuda);
+
+  if (!status && n > 0)
+    status = tm_ort_update_cuda(api)(cuda, keys, values, n);
+  if (!status)
+    status = tm_ort_append_cuda(api)(o, cuda);
+  if (cuda)
+    tm_ort_release_cuda(api)(cuda);
+  return status;
+}
+
 static int append_provider(const struct tm_runtime *r, struct tm_ort_options *o,
                            const struct tm_provider *p, struct tm_err *err)
 {
@@ -36,7 +53,11 @@ static int append_provider(const struct tm_runtime *r, struct tm_ort_options *o,
     keys[i] = p->settings.at[i].name;
     values[i] = p->settings.at[i].value;
   }
-  int rc = tm_runtime_check(r, tm_ort_append_provider(&r->api)(o, p->name, keys, values, n), err);
+  int rc = tm_runtime_check(r,
+                            strcmp(p->name, "CUDA") == 0
+                                ? append_cuda(&r->api, o, keys, values, n)
+                                : tm_ort_append_provider(&r->api)(o, p->name, keys, values, n),
+                            err);
   free(keys);
   free(values);
   return rc < 0 ? tm_err_wrap(err, "provider '%s' cannot be used", p->name) : 0;
@@ -75,8 +96,6 @@ static int set_options(const struct tm_runtime *r, struct tm_ort_options *o,
     rc = add_config(r, o, "session.disable_cpu_ep_fallback", flag(!from->falls_back), err);
   for (size_t i = 0; i < from->config.len && rc == 0; i++)
     rc = add_config(r, o, from->config.at[i].name, from->config.at[i].value, err);
-  for (size_t i = 0; i < from->providers_len && rc == 0; i++)
-    rc = append_provider(r, o, &from->providers[i], err);
   return rc;
 }
 
@@ -85,33 +104,64 @@ static int set_options(const struct tm_runtime *r, struct tm_ort_options *o,
 struct loading {
   struct tm_loaded_model *model;
   struct tm_ort_options *options;
+  const struct tm_model_options *given;
   const char *path;
-  struct tm_ort_status *status;
+  struct tm_err *err;
+  int rc;
 };
 
+/* Providers may start threads of their own when they are appended. */
 static void load(void *data)
 {
   struct loading *l = data;
   struct tm_loaded_model *m = l->model;
+  const struct tm_runtime *r = m->runtime;
 
-  l->status = tm_ort_make_session(&m->runtime->api)(m->runtime->env, l->path, l->options, &m->ort);
+  l->rc = 0;
+  for (size_t i = 0; i < l->given->providers_len && l->rc == 0; i++)
+    l->rc = append_provider(r, l->options, &l->given->providers[i], l->err);
+  if (l->rc == 0)
+    l->rc = tm_runtime_check(r, tm_ort_make_session(&r->api)(r->env, l->path, l->options, &m->ort),
+                             l->err);
+}
+
+void tm_model_loading_stop(void *loading)
+{
+  struct tm_model_loading *l = loading;
+  struct tm_ort_options *options = atomic_load(&l->options);
+
+  atomic_store(&l->is_stopped, true);
+  if (options && l->api->minor >= TM_ORT_CANCELS_LOADING)
+    (void)tm_ort_cancel_loading(l->api)(options, true);
+}
+
+/* A stop sets its flag before it looks for options; here they are shown before the flag is read. So
+ * none is lost. */
+static int load_stoppably(struct loading *l, struct tm_model_loading *stop)
+{
+  stop->api = &l->model->runtime->api;
+  atomic_store(&stop->options, l->options);
+  int rc = atomic_load(&stop->is_stopped) ? -ECANCELED : tm_runtime_quietly(load, l, l->err);
+  atomic_store(&stop->options, NULL);
+  rc = rc < 0 ? rc : l->rc;
+  return rc < 0 && atomic_load(&stop->is_stopped) ? tm_err_set(l->err, -ECANCELED, "interrupted")
+                                                  : rc;
 }
 
 static int make(struct tm_loaded_model *m, const char *path, const struct tm_model_options *options,
-                struct tm_err *err)
+                struct tm_model_loading *loading, struct tm_err *err)
 {
+  struct tm_model_loading own = { .is_stopped = false };
   struct tm_runtime *r = m->runtime;
-  struct loading l = { .model = m, .path = path };
+  struct loading l = { .model = m, .given = options, .path = path, .err = err };
   int rc = tm_runtime_check(r, tm_ort_make_options(&r->api)(&l.options), err);
 
   if (rc == 0)
     rc = set_options(r, l.options, options, err);
   if (rc == 0) {
     tm_ort_log_begin_session(&r->log);
-    rc = tm_runtime_quietly(load, &l, err);
+    rc = load_stoppably(&l, loading ? loading : &own);
   }
-  if (rc == 0)
-    rc = tm_runtime_check(r, l.status, err);
   if (l.options)
     tm_ort_release_options (&r->api)(l.options);
   return rc;
@@ -294,7 +344,8 @@ static int explain(int rc, const struct tm_onnx_file *f, const struct tm_runtime
 }
 
 static int make_of_file(struct tm_loaded_model *m, const char *path,
-                        const struct tm_model_options *given, struct tm_err *err)
+                        const struct tm_model_options *given, struct tm_model_loading *loading,
+                        struct tm_err *err)
 {
   struct tm_model_options options = *given;
   struct tm_onnx_file f;
@@ -305,17 +356,18 @@ static int make_of_file(struct tm_loaded_model *m, const char *path,
   if (rc == 0) {
     if (options.arena == TM_ARENA_AUTO)
       options.arena = tm_model_varies_in_rows(&f) ? TM_ARENA_ON : TM_ARENA_OFF;
-    rc = explain(make(m, path, &options, err), &f, m->runtime, err);
+    rc = explain(make(m, path, &options, loading, err), &f, m->runtime, err);
   }
   tm_onnx_file_release(&f);
   return rc;
 }
 
 int tm_loaded_model_open(struct tm_loaded_model *m, struct tm_runtime *r, const char *path,
-                         const struct tm_model_options *options, struct tm_err *err)
+                         const struct tm_model_options *options, struct tm_model_loading *loading,
+                         struct tm_err *err)
 {
   *m = (struct tm_loaded_model) { .runtime = r };
-  int rc = make_of_file(m, path, options, err);
+  int rc = make_of_file(m, path, options, loading, err);
 
   if (rc < 0)
     return rc;

@@ -2,6 +2,8 @@
 #ifndef TM_MODEL_LOADED_MODEL_H
 #define TM_MODEL_LOADED_MODEL_H
 
+#include <stdatomic.h>
+
 #include "model/ort_runtime.h"
 #include "model/signature.h"
 
@@ -57,11 +59,22 @@ struct tm_loaded_model {
   size_t placed_len;                              /* at least 1 */
 };
 
+/* Stops the loading of a model. Zero it before. */
+struct tm_model_loading {
+  _Atomic(struct tm_ort_options *) options; /* while the library loads */
+  const struct tm_ort *api;
+  atomic_bool is_stopped;
+};
+/* Async-signal-safe; `loading` is a struct tm_model_loading. Versions before 1.22 cannot stop while
+ * they load. */
+void tm_model_loading_stop(void *loading);
+
 /* The file is read by our own code first (onnx_file.h), which also checks its files of data.
- * `options` and what it points to are the caller's, and needed only for this call. Release `m` in
- * every case. */
+ * `options` and what it points to are the caller's, and needed only for this call. `loading`: NULL:
+ * nothing stops it. Release `m` in every case. -ECANCELED: it was stopped. */
 int tm_loaded_model_open(struct tm_loaded_model *m, struct tm_runtime *r, const char *path,
-                         const struct tm_model_options *options, struct tm_err *err);
+                         const struct tm_model_options *options, struct tm_model_loading *loading,
+                         struct tm_err *err);
 void tm_loaded_model_release(struct tm_loaded_model *m);
 
 #endif

@@ -44,14 +44,14 @@ static void make_lists(struct tm_model_session *s)
 
 struct tm_model_session *tm_model_session_open(struct tm_runtime *r, const char *path,
                                                const struct tm_model_options *options,
-                                               struct tm_err *err)
+                                               struct tm_model_loading *loading, struct tm_err *err)
 {
   struct tm_model_session *s = TM_NEW(struct tm_model_session);
 
   err = TM_ERR_OWN(err);
   s->shown = tm_xstrdup(options->shown);
   s->rows_max = options->rows_max;
-  int rc = tm_loaded_model_open(&s->model, r, path, options, err);
+  int rc = tm_loaded_model_open(&s->model, r, path, options, loading, err);
   if (rc == 0)
     rc = make_run_options(s, err);
   make_lists(s);

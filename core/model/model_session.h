@@ -19,10 +19,11 @@
 
 struct tm_model_session;
 
-/* NULL and an error. `options` and what it points to are the caller's, and needed only for this
- * call. */
+/* NULL and an error (tm_loaded_model_open). `options` and what it points to are the caller's, and
+ * needed only for this call. `loading`: stops it, or NULL. */
 struct tm_model_session *tm_model_session_open(struct tm_runtime *r, const char *path,
                                                const struct tm_model_options *options,
+                                               struct tm_model_loading *loading,
                                                struct tm_err *err);
 void tm_model_session_close(struct tm_model_session *s); /* NULL is a no-op */
 

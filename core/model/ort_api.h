@@ -18,7 +18,7 @@
 
 #include "base/check.h"
 
-enum { TM_ORT_OLDEST = 17 }; /* 1.17 */
+enum { TM_ORT_OLDEST = 17, TM_ORT_CANCELS_LOADING = 22 }; /* 1.17, 1.22 */
 
 struct tm_ort_env;
 struct tm_ort_status;
@@ -31,6 +31,7 @@ struct tm_ort_shape;
 struct tm_ort_memory;
 struct tm_ort_allocator;
 struct tm_ort_metadata;
+struct tm_ort_cuda; /* options of that provider */
 
 /* What the library's only symbol, OrtGetApiBase, returns. */
 typedef void (*tm_ort_function)(void);
@@ -148,6 +149,12 @@ typedef void (*tm_ort_on_log)(void *data, int level, const char *category, const
   XX(release_providers, 126, 17, struct tm_ort_status *, (char **p, int n))                        \
   XX(add_config, 130, 17, struct tm_ort_status *,                                                  \
      (struct tm_ort_options * o, const char *key, const char *value))                              \
+  XX(append_cuda, 204, 17, struct tm_ort_status *,                                                 \
+     (struct tm_ort_options * o, const struct tm_ort_cuda *cuda))                                  \
+  XX(make_cuda, 205, 17, struct tm_ort_status *, (struct tm_ort_cuda * *out))                      \
+  XX(update_cuda, 206, 17, struct tm_ort_status *,                                                 \
+     (struct tm_ort_cuda * cuda, const char *const *keys, const char *const *values, size_t n))    \
+  XX(release_cuda, 208, 17, void, (struct tm_ort_cuda * p))                                        \
   XX(append_provider, 216, 17, struct tm_ort_status *,                                             \
      (struct tm_ort_options * o, const char *name, const char *const *keys,                        \
       const char *const *values, size_t n))                                                        \

@@ -105,21 +105,24 @@ void tm_ort_log_add(void *data, int level, const char *category, const char *id,
   tm_mutex_unlock(&l->gate);
 }
 
-struct tm_ort_line *tm_ort_log_take(struct tm_ort_log *l, size_t *n, int64_t *lost)
+int64_t tm_ort_log_take(struct tm_ort_log *l, struct tm_buf *out)
 {
-  struct tm_ort_line *out = NULL;
-
   tm_mutex_lock(&l->gate);
-  *n = l->len;
-  *lost = l->lost;
-  if (l->len > 0) {
-    out = tm_xmalloc(l->len * sizeof(*out));
-    memcpy(out, l->lines, l->len * sizeof(*out));
-  }
+  int64_t lost = l->lost;
+  for (size_t i = 0; i < l->len; i++)
+    tm_buf_printf(out, "%d%s\n", (int)l->lines[i].level, l->lines[i].text);
   l->len = 0;
   l->lost = 0;
   tm_mutex_unlock(&l->gate);
-  return out;
+  return lost;
+}
+
+bool tm_ort_log_is_empty(struct tm_ort_log *l)
+{
+  tm_mutex_lock(&l->gate);
+  bool is_empty = l->len == 0;
+  tm_mutex_unlock(&l->gate);
+  return is_empty;
 }
 
 void tm_ort_log_begin_session(struct tm_ort_log *l)

@@ -9,6 +9,7 @@
 #ifndef TM_MODEL_ORT_LOG_H
 #define TM_MODEL_ORT_LOG_H
 
+#include "base/buf.h"
 #include "base/level.h"
 #include "base/mem.h"
 #include "sys/threads.h"
@@ -40,9 +41,10 @@ void tm_ort_log_release(struct tm_ort_log *l);
 void tm_ort_log_add(void *data, int level, const char *category, const char *id, const char *place,
                     const char *message);
 
-/* Takes the lines out, as an array to free(); *n: their number, *lost: how many more there were.
- * NULL: there are none. */
-struct tm_ort_line *tm_ort_log_take(struct tm_ort_log *l, size_t *n, int64_t *lost);
+/* Takes the lines out: adds each to `out`, as the digit of its level, the text, and "\n". Returns
+ * how many more there were. */
+int64_t tm_ort_log_take(struct tm_ort_log *l, struct tm_buf *out);
+bool tm_ort_log_is_empty(struct tm_ort_log *l);
 
 /* Forgets the placements of the session before. */
 void tm_ort_log_begin_session(struct tm_ort_log *l);

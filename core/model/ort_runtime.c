@@ -37,14 +37,32 @@ int tm_runtime_minor(const char *version)
                                                                                            : -1;
 }
 
+/* The message without the code that it repeats: "file.cc:1 f() [ONNXRuntimeError] : 1 : FAIL : "
+ */
+static const char *words_of(const char *message)
+{
+  static const char mark[] = "[ONNXRuntimeError] : ";
+  const char *at = message, *next;
+
+  while ((next = strstr(at, mark)) != NULL)
+    at = next + sizeof mark - 1;
+  for (int i = 0; at != message && i < 2; i++)
+    if ((next = strstr(at, " : ")) != NULL)
+      at = next + 3;
+  return at;
+}
+
 int tm_runtime_check(const struct tm_runtime *r, struct tm_ort_status *status, struct tm_err *err)
 {
   if (!status)
     return 0;
-  const char *message = tm_ort_error_message(&r->api)(status);
+  const char *message = words_of(tm_ort_error_message(&r->api)(status));
   bool is_memory = strstr(message, "Failed to allocate") || strstr(message, "bad_alloc");
   int code = tm_ort_error_code(&r->api)(status) == TM_ORT_NO_SUCH_FILE ? -ENOENT : TM_EINPUT;
-  tm_err_set(err, is_memory ? TM_ELIMIT : code, "%s", message);
+  size_t len = strlen(message);
+  while (len > 0 && strchr(".\n ", message[len - 1]))
+    len--;
+  tm_err_set(err, is_memory ? TM_ELIMIT : code, "%.*s", (int)len, message);
   tm_ort_release_status (&r->api)(status);
   return is_memory ? TM_ELIMIT : code;
 }
@@ -71,18 +89,18 @@ static int take_table(struct tm_runtime *r, void *entry, struct tm_err *err)
   r->version = base && base->version ? base->version() : NULL;
   r->api.minor = r->version ? tm_runtime_minor(r->version) : -1;
   if (r->api.minor < 0)
-    return tm_err_set(err, -ELIBACC,
+    return tm_err_set(err, TM_EUSAGE,
                       "cannot use '%s': it says that its version is '%s'; accepted: "
                       "ONNX Runtime 1.%d or newer",
                       r->path, r->version ? r->version : "", TM_ORT_OLDEST);
   if (r->api.minor < TM_ORT_OLDEST)
-    return tm_err_set(err, -ELIBACC,
+    return tm_err_set(err, TM_EVERSION,
                       "cannot use '%s': it is ONNX Runtime %s; accepted: 1.%d or "
                       "newer; %s",
                       r->path, r->version, TM_ORT_OLDEST, kind.get);
   r->api.table = base->table(TM_ORT_OLDEST);
   if (!r->api.table || !has_our_table(&r->api))
-    return tm_err_set(err, -ELIBACC,
+    return tm_err_set(err, TM_EUSAGE,
                       "cannot use '%s': ONNX Runtime %s has another interface than 1.%d, or the "
                       "file is damaged",
                       r->path, r->version, TM_ORT_OLDEST);
@@ -161,18 +179,22 @@ struct tm_runtime *tm_runtime_open(const char *const *folders, struct tm_err *er
   return is_open ? &shared.runtime : NULL;
 }
 
-char **tm_runtime_providers(struct tm_runtime *r, size_t *n)
+struct tm_runtime *tm_runtime_opened(void)
 {
-  char **names = NULL, **out;
-  int len = 0;
+  tm_mutex_lock(&shared.gate);
+  bool is_open = shared.is_open;
+  tm_mutex_unlock(&shared.gate);
+  return is_open ? &shared.runtime : NULL;
+}
 
-  *n = 0;
-  if (tm_runtime_check(r, tm_ort_providers(&r->api)(&names, &len), NULL) < 0)
-    return tm_xcalloc(1, sizeof(char *));
-  out = tm_xcalloc((size_t)len + 1, sizeof(char *));
-  for (int i = 0; i < len; i++)
-    out[i] = tm_xstrdup(names[i]);
-  *n = (size_t)len;
-  (void)tm_runtime_check(r, tm_ort_release_providers(&r->api)(names, len), NULL);
-  return out;
+void tm_runtime_add_providers(const struct tm_runtime *r, struct tm_buf *out)
+{
+  char **names = NULL;
+  int n = 0;
+
+  if (tm_runtime_check(r, tm_ort_providers(&r->api)(&names, &n), NULL) < 0)
+    return;
+  for (int i = 0; i < n; i++)
+    tm_buf_printf(out, "%s\n", names[i]);
+  (void)tm_runtime_check(r, tm_ort_release_providers(&r->api)(names, n), NULL);
 }

@@ -29,12 +29,15 @@ struct tm_runtime {
 };
 
 /* `folders`: where to look first, absolute, NULL-ended. NULL and an error: -ENOENT: it is nowhere;
- * -ELIBACC: it was found, but cannot be used. Any thread. */
+ * TM_EUSAGE, TM_EVERSION: it was found, but cannot be used. Any thread. */
 struct tm_runtime *tm_runtime_open(const char *const *folders, struct tm_err *err);
 
-/* The providers that the library was built with, as a list that the caller frees. That one is in
- * the list does not mean that it can be loaded. */
-char **tm_runtime_providers(struct tm_runtime *r, size_t *n);
+/* What was opened; NULL: nothing yet. Any thread. */
+struct tm_runtime *tm_runtime_opened(void);
+
+/* Adds the names of the providers that the library was built with, each with "\n" behind it. One
+ * that is among them need not be loadable. */
+void tm_runtime_add_providers(const struct tm_runtime *r, struct tm_buf *out);
 
 /* Takes a status: NULL is 0. Otherwise releases it, and returns a code with the library's message;
  * TM_ELIMIT: there is not enough memory. */

@@ -44,7 +44,7 @@ struct search {
 
 static int refuse(struct search *s, const char *path, const char *why)
 {
-  return tm_err_set(s->err, -ELIBACC, "cannot load %s: '%s' %s", s->kind->name, path, why);
+  return tm_err_set(s->err, TM_EUSAGE, "cannot load %s: '%s' %s", s->kind->name, path, why);
 }
 
 /* A group of the owner's number holds only the owner, as Debian's adduser makes it. */
@@ -258,13 +258,13 @@ static int by_variable(struct search *s)
   if (!value || !*value)
     return 0;
   if (!tm_path_is_absolute(value))
-    rc = tm_err_set(s->err, -ELIBACC, "it is not an absolute path");
+    rc = tm_err_set(s->err, TM_EUSAGE, "it is not an absolute path");
   else if (stat(value, &st) < 0)
-    rc = tm_err_set(s->err, -ELIBACC, "%s", tm_code_text(-errno));
+    rc = tm_err_set(s->err, TM_EUSAGE, "%s", tm_code_text(-errno));
   else
     rc = S_ISDIR(st.st_mode) ? try_folder(s, value) : load_file(s, value);
   if (rc == 0)
-    rc = tm_err_set(s->err, -ELIBACC, "the folder contains no %s", k->files[0]);
+    rc = tm_err_set(s->err, TM_EUSAGE, "the folder contains no %s", k->files[0]);
   if (rc < 0) {
     tm_err_wrap(s->err, "the variable %s is '%s'", k->variable, value);
     tm_err_append(s->err,

@@ -36,7 +36,7 @@ struct tm_plugin {
 };
 
 /* Finds and loads it. `folders`: absolute, NULL-ended. -ENOENT: it is nowhere; the message lists
- * the places. -ELIBACC: it was found, but cannot be used. Release `p` in every case. */
+ * the places. TM_EUSAGE: it was found, but cannot be used. Release `p` in every case. */
 int tm_plugin_open(struct tm_plugin *p, const struct tm_plugin_kind *kind,
                    const char *const *folders, struct tm_err *err);
 /* Unloads it: only where none of its code runs or will. */

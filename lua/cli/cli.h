@@ -107,6 +107,7 @@ extern const struct tm_command tm_command_portal;
 extern const struct tm_command tm_command_jobs;
 extern const struct tm_command tm_command_clean;
 extern const struct tm_command tm_command_verify;
+extern const struct tm_command tm_command_version;
 extern const struct tm_command tm_command_graph;
 extern const struct tm_command tm_command_dataset;
 extern const struct tm_command tm_command_repl;

@@ -26,21 +26,6 @@
 #include "sys/loop.h"
 #include "sys/process.h"
 
-static int version(const struct tm_cli *cli, int argc, char **argv)
-{
-  struct tm_buf text = TM_BUF_NONE;
-  tm_buf_printf(&text, "tidemill %s\n", tidemill_version());
-  tm_lua_version(&text);
-  tm_buf_printf(&text, ", libuv %s, ", tm_loop_library());
-  tm_json_library(&text);
-  tm_buf_add_str(&text, ", ");
-  tm_hash_library(&text);
-  tm_buf_add_str(&text, ", ");
-  tm_db_library(&text);
-  tm_buf_printf(&text, "\nbuild %s\n", tm_build_id());
-  return tm_cli_write_and_release(&text);
-}
-
 static int keeper(const struct tm_cli *cli, int argc, char **argv)
 {
   return tm_keeper_run();
@@ -72,7 +57,6 @@ static int worker(const struct tm_cli *cli, int argc, char **argv)
 }
 
 /* clang-format off */
-static const struct tm_command command_version = { .name = "version", .run = version, .usage = "", .summary = "prints the versions of tidemill and its libraries" };
 static const struct tm_command command_keeper = { .name = "keeper", .run = keeper, .usage = "" };
 static const struct tm_command command_node = { .name = "node", .run = node, .usage = "", .help = "A job that uses several machines starts it on each of them, by node_command:\n'tidemill help nodes'.\n" };
 static const struct tm_command command_worker = { .name = "worker", .run = worker, .usage = "" };
@@ -96,7 +80,7 @@ static const struct tm_command *const commands[] = {
   &tm_command_dataset,
   &tm_command_repl,
   &tm_command_lua,
-  &command_version,
+  &tm_command_version,
   &tm_command_help,
   &command_keeper,
   &command_node,

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/time.h"
 #include "bind/state.h"
 #include "sys/clock.h"
@@ -149,6 +150,19 @@ static void push_properties(lua_State *L, const struct tm_setup *setup)
   set_list(L, "runner_arguments", setup->runner_arguments, setup->runner_arguments_len);
 }
 
+/* The folder of the user's script, of which the worker runs a copy; nil on a machine that does not
+ * see it. */
+static void set_source_dir(lua_State *L, const struct tm_setup *setup)
+{
+  const char *name = setup->script_name;
+  const char *end = setup->sizes_alone || !tm_path_is_absolute(name) ? NULL : tm_path_base(name);
+  if (end)
+    lua_pushlstring(L, name, end - name > 1 ? (size_t)(end - name) - 1 : 1);
+  else
+    lua_pushnil(L);
+  lua_setfield(L, -2, "source_dir");
+}
+
 static int open_module(lua_State *L)
 {
   lua_pushlightuserdata(L, (void *)&module_key);
@@ -159,13 +173,14 @@ static int open_module(lua_State *L)
 void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup)
 {
   lua_pushlightuserdata(L, (void *)&module_key);
-  lua_createtable(L, 0, 4); /* [key, module] */
+  lua_createtable(L, 0, 5); /* [key, module] */
   push_properties(L, setup);
   lua_setfield(L, -2, "properties");
   lua_pushinteger(L, (lua_Integer)setup->logging_level);
   lua_setfield(L, -2, "level");
   lua_pushboolean(L, setup->is_only_worker);
   lua_setfield(L, -2, "is_only_worker");
+  set_source_dir(L, setup);
   push_logger(L, setup);
   lua_pushcclosure(L, logger_write, 1);
   lua_setfield(L, -2, "write");

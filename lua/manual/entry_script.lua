@@ -63,7 +63,7 @@ the folder of the documentation) and help(x) at the prompt describe them complet
 nil, a message and a code ("ENOENT"), so that assert() raises the message; a wrong argument raises at the caller's
 line.]],
     modules = { "tidemill.fs", "tidemill.path", "tidemill.process", "tidemill.json", "tidemill.argparse",
-                "tidemill.frame", "tidemill.tensor", "tidemill.image" } },
+                "tidemill.frame", "tidemill.tensor", "tidemill.image", "tidemill.onnx" } },
   { "DATA FRAMES", [[
 Rows in columns of one type each, in C memory. For a table, run() gets a frame and may return one. A frame never
 changes; every method returns a new one, which shares columns. Rows are numbered from 1; a null is nil in Lua.]],
@@ -72,6 +72,11 @@ changes; every method returns a new one, which shares columns. Rows are numbered
 Numbers of one type in C memory, of any rank, for models and pictures. Places are numbered from 1. A slice shares the
 memory of its tensor.]],
     summaries = { "tidemill.Tensor" } },
+  { "MODELS", [[
+A model in ONNX format, run by ONNX Runtime, which is searched for when it is first needed: by TIDEMILL_ONNXRUNTIME, in
+the script's folder and module_paths, in a node_modules there or above (npm install onnxruntime-node), and in the
+system's libraries. Load models in init().]],
+    summaries = { "tidemill.InferenceSession" } },
 }
 
 local function add_fields(out, head, before)

@@ -163,9 +163,10 @@ end
 -- The program's files that include internal headers of the library. All others use only tidemill.h,
 -- as any host does. cli.c, program.c and main.c need more: keepers and workers are the same
 -- program, and its tests put another table of file calls beneath it. cmd_script.c makes its own Lua
--- state, as luajit does; a host brings its own. libedit.c loads a library as data/stream does.
+-- state, as luajit does; a host brings its own. cmd_version.c names the libraries. libedit.c loads
+-- a library as data/stream does.
 local inside = {}
-for name in ([[cli.c cmd_script.c commands.c main.c terminal/libedit.c]]):gmatch "%S+" do
+for name in ([[cli.c cmd_script.c cmd_version.c commands.c main.c terminal/libedit.c]]):gmatch "%S+" do
   inside[name] = true
 end
 

@@ -1,10 +1,13 @@
--- The examples in the comments of tidemill.frame and tidemill.tensor: each public function has one,
--- and each runs. An example knows `frame`, `tensor`, `fs` and `path`, which is a file that is not
--- there yet.
+-- The examples in the comments of tidemill.frame, .image, .tensor and .onnx: each public
+-- function has one, and each runs. An example knows `frame`, `tensor`, `onnx`, `fs`, `path`, which
+-- is a file that is not there yet, and `model`, a classifier.
+local ffi = require "ffi"
 local folder = require "support.folder"
 local frame = require "tidemill.frame"
 local fs = require "tidemill.fs"
 local image = require "tidemill.image"
+local onnx = require "tidemill.onnx"
+local onnxruntime = require "support.onnxruntime.versions"
 local tensor = require "tidemill.tensor"
 
 local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
@@ -36,6 +39,7 @@ local files = {
   ["frame/join.lua"] = { "M.concat" },
   ["frame/text.lua"] = {},
   ["image.lua"] = {},
+  ["onnx.lua"] = {},
   ["tensor.lua"] = {},
   ["tensor/elements.lua"] = {},
   ["tensor/frames.lua"] = {},
@@ -50,7 +54,14 @@ local function is_in(list, name)
   return false
 end
 
-describe("the documentation of frames, images and tensors", function()
+-- Models need a library, and an example is a script without a folder of its own.
+local library = onnxruntime.library "1.30"
+if library then
+  ffi.cdef "int setenv(const char *name, const char *value, int overwrite);"
+  ffi.C.setenv("TIDEMILL_ONNXRUNTIME", library, 1)
+end
+
+describe("the documentation of frames, images, tensors and models", function()
   local dir
   before_each(function() dir = folder.new() end)
   after_each(function() dir:remove() end)
@@ -61,10 +72,12 @@ describe("the documentation of frames, images and tensors", function()
       if not is_in(inner, entry.name) then
         count = count + 1
         it("has an example of " .. entry.name .. " in " .. file .. " that is right", function()
+          if file == "onnx.lua" and not library then return pending(onnxruntime.MISSING) end
           assert.is_truthy(entry.example, entry.name .. " has no example")
           assert.is_truthy(entry.example:find("assert", 1, true), entry.name .. ": its example asserts nothing")
           local run = assert(loadstring(entry.example, "=" .. entry.name))
-          local known = { frame = frame, image = image, tensor = tensor, fs = fs, path = dir:at "file" }
+          local known = { frame = frame, image = image, tensor = tensor, onnx = onnx, fs = fs, path = dir:at "file",
+                          model = here .. "/../fuzz/corpus/onnx_file/labels.onnx" }
           setfenv(run, setmetatable(known, { __index = _G }))
           run()
         end)

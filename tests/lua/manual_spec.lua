@@ -160,7 +160,8 @@ describe("tidemill-entry-script(7)", function()
     for _, words in ipairs { "init()", "run(mini_batch", "recover(reason", "shutdown()" } do
       holds(page, "\n\\fB" .. words)
     end
-    for _, class in ipairs { "Context", "EntryScript", "Logger", "Reader", "DataFrame", "Column", "Row", "Tensor" } do
+    for _, class in ipairs { "Context", "EntryScript", "Logger", "Reader", "DataFrame", "Column", "Row", "Tensor",
+                              "InferenceSession" } do
       for _, head in ipairs(found.classes["tidemill." .. class].heads) do
         for _, tag in ipairs(head.tags) do
           if tag.tag == "field" then

@@ -589,11 +589,3 @@ describe("a file in place of a command", function()
     expect_run(t, 2, { "absent.py" }, { "unknown command 'absent.py'" })
   end)
 end)
-
-describe("version", function()
-  after_each(job.check_end)
-
-  it("lists the libraries in use", function()
-    expect_run(job.case(), 0, { "version" }, { "LuaJIT 2.", "libuv 1.", "yajl 2.", "xxhash 0." })
-  end)
-end)

@@ -180,14 +180,47 @@ struct tm_ort_status *stub_add_config(struct tm_ort_options *o, const char *key,
   return NULL;
 }
 
+static void record_settings(const char *const *keys, const char *const *values, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    stub_record("  %s=%s", keys[i], values[i]);
+}
+
+struct tm_ort_status *stub_make_cuda(struct tm_ort_cuda **out)
+{
+  MAY_FAIL("make_cuda");
+  *out = stub_make(sizeof **out);
+  return NULL;
+}
+
+struct tm_ort_status *stub_update_cuda(struct tm_ort_cuda *cuda, const char *const *keys,
+                                       const char *const *values, size_t n)
+{
+  MAY_FAIL("update_cuda");
+  stub_record("update_cuda");
+  record_settings(keys, values, n);
+  return NULL;
+}
+
+struct tm_ort_status *stub_append_cuda(struct tm_ort_options *o, const struct tm_ort_cuda *cuda)
+{
+  MAY_FAIL("append_cuda");
+  stub_record("append_cuda");
+  return NULL;
+}
+
+void stub_release_cuda(struct tm_ort_cuda *p)
+{
+  stub_drop(p);
+}
+
 struct tm_ort_status *stub_append_provider(struct tm_ort_options *o, const char *name,
                                            const char *const *keys, const char *const *values,
                                            size_t n)
 {
   MAY_FAIL("append_provider");
   stub_record("append_provider %s", name);
-  for (size_t i = 0; i < n; i++)
-    stub_record("  %s=%s", keys[i], values[i]);
+  record_settings(keys, values, n);
   return NULL;
 }
 

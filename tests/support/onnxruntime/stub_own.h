@@ -53,6 +53,9 @@ struct tm_ort_allocator {
 struct tm_ort_metadata {
   int unused;
 };
+struct tm_ort_cuda {
+  int unused;
+};
 
 /* stub.c: the struct that ort_stub() returns. */
 extern struct ort_stub stub;

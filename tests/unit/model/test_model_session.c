@@ -89,7 +89,7 @@ static struct tm_model_session *open_session(const char *library, int64_t rows, 
   write_model(&f, rows);
   struct tm_runtime *r = tm_runtime_open(none, &err);
   struct tm_model_session *s =
-      r ? tm_model_session_open(r, folder_file(&f, "model.onnx"), &own, &err) : NULL;
+      r ? tm_model_session_open(r, folder_file(&f, "model.onnx"), &own, NULL, &err) : NULL;
   if (!s)
     fail_msg("%s", err.text);
   return s;
@@ -179,6 +179,19 @@ static void a_stopped_call_leaves_a_usable_session(const char *library)
   tm_model_session_close(s);
 }
 
+/* Also in a version that cannot stop while it loads. */
+static void loading_can_be_stopped(const char *library)
+{
+  static const char *const none[] = { NULL };
+  struct tm_model_loading loading = { .is_stopped = false };
+  struct tm_err err = TM_ERR_NONE;
+  write_model(&f, -1);
+  tm_model_loading_stop(&loading);
+  struct tm_runtime *r = tm_runtime_open(none, &err);
+  assert_null(tm_model_session_open(r, folder_file(&f, "model.onnx"), &options, &loading, &err));
+  assert_int_equal(err.code, -ECANCELED);
+}
+
 static void a_call_that_does_not_fit_is_refused(const char *library)
 {
   struct tm_model_session *s = open_session(library, -1, 0);
@@ -204,6 +217,7 @@ static void all_cases(const char *library)
   pieces_are_joined(library);
   a_stopped_call_leaves_a_usable_session(library);
   a_call_that_does_not_fit_is_refused(library);
+  loading_can_be_stopped(library);
 }
 
 /* One version in a process: see ort_runtime.h. */

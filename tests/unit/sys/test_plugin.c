@@ -142,11 +142,11 @@ static void a_wrong_variable_ends_the_search(void **state)
 {
   put_library("script", FIRST);
   setenv(VARIABLE, folder_file(&f, "nothing.so"), 1);
-  IS_REFUSED(-ELIBACC, VARIABLE, f.name, "no such file or directory", "unset it");
+  IS_REFUSED(TM_EUSAGE, VARIABLE, f.name, "no such file or directory", "unset it");
   setenv(VARIABLE, folder("empty"), 1);
-  IS_REFUSED(-ELIBACC, VARIABLE, f.name, "the folder contains no " FIRST);
+  IS_REFUSED(TM_EUSAGE, VARIABLE, f.name, "the folder contains no " FIRST);
   setenv(VARIABLE, FIRST, 1);
-  IS_REFUSED(-ELIBACC, VARIABLE, "it is not an absolute path");
+  IS_REFUSED(TM_EUSAGE, VARIABLE, "it is not an absolute path");
 }
 
 static void the_current_folder_is_not_searched(void **state)
@@ -175,10 +175,10 @@ static void what_others_may_change_is_refused(void **state)
 {
   put_library("script", FIRST);
   assert_int_equal(chmod(folder_file(&f, "script/" FIRST), 0602), 0);
-  IS_REFUSED(-ELIBACC, "script/" FIRST, "may be written by other users", "chmod go-w");
+  IS_REFUSED(TM_EUSAGE, "script/" FIRST, "may be written by other users", "chmod go-w");
   assert_int_equal(chmod(f.name, 0600), 0);
   assert_int_equal(chmod(folder_file(&f, "script"), 0777), 0);
-  IS_REFUSED(-ELIBACC, "script/" FIRST, "in a folder that other users may write");
+  IS_REFUSED(TM_EUSAGE, "script/" FIRST, "in a folder that other users may write");
   assert_int_equal(chmod(f.name, 01777), 0);
   is_found_at("script/" FIRST);
 }
@@ -189,19 +189,19 @@ static void a_file_of_another_user_is_refused(void **state)
   put_library("script", FIRST);
   if (chown(folder_file(&f, "script/" FIRST), 12345, (gid_t)-1) < 0)
     skip();
-  IS_REFUSED(-ELIBACC, "script/" FIRST, "belongs to neither this user nor root");
+  IS_REFUSED(TM_EUSAGE, "script/" FIRST, "belongs to neither this user nor root");
 }
 
 static void a_file_that_is_no_library_is_refused(void **state)
 {
   folder("script");
   folder_put(&f, "script/" FIRST, 0, "version https://git-lfs.github.com/spec/v1", 42);
-  IS_REFUSED(-ELIBACC, "script/" FIRST, "is not a shared library");
+  IS_REFUSED(TM_EUSAGE, "script/" FIRST, "is not a shared library");
   folder_cut(&f, "script/" FIRST, 0);
-  IS_REFUSED(-ELIBACC, "script/" FIRST, "is not a shared library");
+  IS_REFUSED(TM_EUSAGE, "script/" FIRST, "is not a shared library");
   assert_int_equal(unlink(f.name), 0);
   folder("script/" FIRST);
-  IS_REFUSED(-ELIBACC, "script/" FIRST, "is not a file");
+  IS_REFUSED(TM_EUSAGE, "script/" FIRST, "is not a file");
 }
 
 static void a_library_of_another_machine_is_refused(void **state)
@@ -209,14 +209,14 @@ static void a_library_of_another_machine_is_refused(void **state)
   const uint16_t machine = EM_S390;
   put_library("script", FIRST);
   folder_put(&f, "script/" FIRST, offsetof(Elf64_Ehdr, e_machine), &machine, sizeof machine);
-  IS_REFUSED(-ELIBACC, "script/" FIRST, "is for another architecture (s390)");
+  IS_REFUSED(TM_EUSAGE, "script/" FIRST, "is for another architecture (s390)");
 }
 
 static void a_cut_library_is_refused_with_the_loaders_reason(void **state)
 {
   put_library("script", FIRST);
   folder_cut(&f, "script/" FIRST, 200);
-  IS_REFUSED(-ELIBACC, "script/" FIRST, "cannot be loaded: ");
+  IS_REFUSED(TM_EUSAGE, "script/" FIRST, "cannot be loaded: ");
 }
 
 static void another_library_is_refused(void **state)
@@ -227,7 +227,7 @@ static void another_library_is_refused(void **state)
   put_library("script", FIRST);
   const char *const folders[] = { folder_file(&f, "script"), NULL };
   other.entry = "another_function";
-  assert_int_equal(tm_plugin_open(&p, &other, folders, &err), -ELIBACC);
+  assert_int_equal(tm_plugin_open(&p, &other, folders, &err), TM_EUSAGE);
   assert_non_null(strstr(err.text, "is another library: it has no function 'another_function'"));
   tm_plugin_close(&p);
 }

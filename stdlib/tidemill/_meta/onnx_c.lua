@@ -1,0 +1,41 @@
+---@meta tidemill.onnx_c
+-- The C side of tidemill.onnx: lua/model/lib_onnx.c. Scripts use tidemill.onnx.
+
+---@class tidemill.onnx_c
+local c = {}
+
+--- Finds and loads ONNX Runtime. nil, message, code: it cannot be used.
+---@param folders string[] where to look first
+---@return string? path
+---@return string version
+---@return string providers one in each line
+function c.runtime(folders) end
+
+--- Takes the lines that the library has logged since the last call.
+---@return string? lines each begins with its level, 0 to 3; nil: there are none
+---@return integer? lost how many more there were
+function c.take_log() end
+
+--- How many cores this process may use.
+---@return integer
+function c.cores() end
+
+--- Loads a model. nil, message, code: it cannot be loaded.
+---@param path string
+---@param options table checked, see onnx/options.lua
+---@param folders string[]
+---@return userdata? session
+---@return table model inputs, outputs, providers, metadata
+---@return number seconds that it took
+function c.open(path, options, folders) end
+
+--- Runs a model, and returns its outputs. nil, message, code: it failed. Raises for a wrong call.
+---@param session userdata
+---@param inputs table<string, tidemill.Tensor>|tidemill.Tensor
+---@param outputs? string[]
+function c.run(session, inputs, outputs) end
+
+---@param session userdata
+function c.close(session) end
+
+return c

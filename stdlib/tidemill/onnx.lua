@@ -1,0 +1,195 @@
+-- onnx.lua - models in ONNX format, run by ONNX Runtime.
+--
+--   local onnx = require "tidemill.onnx"
+--   local session = onnx.InferenceSession(path)                    -- in init()
+--   local scores = session:run { image = tensor }                  -- in run()
+--
+-- The library is loaded when a function here first needs it. A session takes inputs without copying
+-- them; its outputs have memory of their own. Its threads are those of the worker's share of the
+-- cores. What fails, raises at the script's line: a model that cannot be loaded or run leaves
+-- nothing to continue with.
+--
+-- Its parts: onnx/options.lua, library, inputs, inspect.
+local base = require "tidemill.frame.base"
+local c = require "tidemill.onnx_c"
+local inputs_of = require("tidemill.onnx.inputs").of_frame
+local library = require "tidemill.onnx.library"
+local names = require "tidemill.names"
+local options_of = require("tidemill.onnx.options").check
+local plan = require "tidemill.plan"
+
+--- Models in ONNX format, run by ONNX Runtime: `npm install onnxruntime-node`.
+---@class tidemill.onnx
+local M = {}
+
+M.inspect = require("tidemill.onnx.inspect").inspect
+
+--- What a model says about itself.
+---@class tidemill.OnnxMetadata
+---@field producer string
+---@field graph_name string
+---@field domain string
+---@field description string
+---@field version integer
+---@field custom table<string, string>
+
+--- A loaded model.
+---@class tidemill.InferenceSession
+---@field inputs tidemill.OnnxValue[] in the model's order
+---@field outputs tidemill.OnnxValue[]
+---@field providers {name: string, nodes: integer}[] what runs the model, with the nodes on each
+---@field metadata tidemill.OnnxMetadata
+local Session = {}
+
+-- What lua/model/lib_onnx.c knows of each session.
+local handles = setmetatable({}, { __mode = "k" })
+
+local function fail(message)
+  plan.raise(library.with_errors(message))
+end
+
+local function handle_of(session, what)
+  local handle = handles[session]
+  if not handle then
+    base.refuse("%s: a %s was given; accepted: a session (methods are called with ':')", what, type(session))
+  end
+  return handle
+end
+
+-- Passes the outputs on, after what the library has logged.
+local function outputs(...)
+  if (...) == nil then
+    fail((select(2, ...)))
+  end
+  library.drain()
+  return ...
+end
+
+local function check_names(list)
+  list = type(list) == "string" and { list } or list
+  if type(list) ~= "table" or #list == 0 then
+    base.refuse("run: the outputs are a %s; accepted: a list of names", type(list) == "table" and "list without names"
+      or type(list))
+  end
+  for i, name in ipairs(list) do
+    if type(name) ~= "string" then
+      base.refuse("run: the name of output %d is a %s; accepted: a string", i, type(name))
+    end
+  end
+  return list
+end
+
+--- Runs the model and returns its outputs as values, in the model's order, or in that of
+--- `output_names`. `inputs` are tensors by name, or the tensor of a model with one input. A data
+--- frame gives each input the column of its name; a model with one input of rows and columns gets
+--- all columns, in their order.
+---
+--- Outputs are tensors. A sequence is a list, and a map a table, as classifiers of scikit-learn
+--- return them. A call that does not fit the model, and one that fails in the library, raise at the
+--- caller's line.
+---
+---     local session = onnx.InferenceSession(model)
+---     local scores = tensor.from_table("float32", { { 0.25, 0.75 }, { 1, 0 } })
+---     local labels, probabilities = session:run { scores = scores }
+---     assert(labels[1] == "dog" and labels[2] == "cat")
+---     assert(probabilities[1].dog == 0.75)
+---     assert(session:run(scores, { "labels" })[2] == "cat")
+---@param inputs table<string, tidemill.Tensor>|tidemill.Tensor|tidemill.DataFrame
+---@param output_names? string[]
+---@return any ...
+function Session:run(inputs, output_names)
+  local handle = handle_of(self, "run")
+  if output_names ~= nil then
+    output_names = check_names(output_names)
+  end
+  if base.is_frame(inputs) then
+    inputs = inputs_of(inputs, self.inputs)
+  elseif type(inputs) ~= "table" and type(inputs) ~= "userdata" then
+    base.refuse("run: the inputs are a %s; accepted: tensors by name { name = tensor }, a tensor, or a data frame",
+      type(inputs))
+  end
+  return outputs(c.run(handle, inputs, output_names))
+end
+
+--- Frees the model's memory. A later call of run() raises.
+---
+---     local session = onnx.InferenceSession(model)
+---     session:close()
+---     assert(not pcall(session.run, session, {}))
+function Session:close()
+  c.close(handle_of(self, "close"))
+end
+
+-- A misspelt name raises.
+setmetatable(Session, {
+  __index = names.guard("InferenceSession", Session, { "inputs", "outputs", "providers", "metadata" }),
+})
+local session_meta = { __index = Session, __name = "InferenceSession" }
+
+local function placement(model)
+  local words = {}
+  for i, provider in ipairs(model.providers) do
+    words[i] = ("%s (%d nodes)"):format(provider.name, provider.nodes)
+  end
+  return table.concat(words, ", ")
+end
+
+-- "auto" takes the CPU; the log says so.
+local function log_loaded(path, model, checked, seconds)
+  local runtime = library.runtime() or {}
+  library.drain()
+  library.log(1, ("loaded '%s' in %.2f s: %s, %d threads, ONNX Runtime %s of '%s'"):format(path, seconds,
+    placement(model), checked.intra_op_num_threads, runtime.version, runtime.path))
+end
+
+--- Loads a model. Options: `providers`, "auto" or a list of names in order of preference ("CPU", or
+--- another that the library has, each optionally with settings: { "NAME", setting = value });
+--- `intra_op_num_threads`, by default the worker's share of the cores; `inter_op_num_threads` (1)
+--- and `execution_mode` ("sequential"); `allow_spinning`, by default only where the node has one
+--- worker; `graph_optimization_level` ("all"); `enable_cpu_mem_arena`, by default where only the
+--- first axis of the inputs varies; `max_batch`: run() cuts inputs along the first axis into pieces
+--- of at most this size, and joins the outputs; `config`: entries of a session by their own names.
+--- A model whose first axis has a fixed size always gets pieces of that size.
+---
+--- A model that cannot be loaded raises, with the reason. So does a missing library: onnx.runtime()
+--- looks for it without raising.
+---
+---     local session = onnx.InferenceSession(model, { intra_op_num_threads = 1, max_batch = 64 })
+---     assert(session.inputs[1].name == "scores" and session.inputs[1].shape[1] == "n")
+---     assert(session.providers[1].name == "CPUExecutionProvider")
+---@param path string
+---@param options? table
+---@return tidemill.InferenceSession
+function M.InferenceSession(path, options)
+  if type(path) ~= "string" or path == "" or path:find("\0", 1, true) then
+    base.refuse("InferenceSession: %s was given; accepted: the path of a model",
+      type(path) == "string" and "'" .. path:gsub("%z", "\\0") .. "'" or "a " .. type(path))
+  end
+  local checked = options_of(options, function()
+    local runtime, message = library.runtime()
+    return runtime and runtime.providers or plan.raise(("cannot load '%s': %s"):format(path, message))
+  end)
+  local handle, model, seconds = c.open(path, checked, library.folders())
+  if not handle then
+    fail(model)
+  end
+  local session = setmetatable(model, session_meta)
+  handles[session] = handle
+  log_loaded(path, model, checked, seconds)
+  return session
+end
+
+--- Finds ONNX Runtime, and loads it: its file, its version, and the providers that it was built
+--- with, which need not be loadable on this machine.
+---
+---     local runtime, message = onnx.runtime()
+---     assert(runtime, message)
+---     assert(runtime.version:match "^1%." and #runtime.providers > 0)
+---@return {path: string, version: string, providers: string[]}? runtime nil if there is none
+---@return string? message
+---@return string? code
+function M.runtime()
+  return library.runtime()
+end
+
+return M

@@ -1,0 +1,158 @@
+-- options.lua - the options of onnx.InferenceSession(): checked, with their defaults, as
+-- lua/model/lib_onnx.c reads them.
+local base = require "tidemill.frame.base"
+local c = require "tidemill.onnx_c"
+local library = require "tidemill.onnx.library"
+
+local M = {}
+
+local function refuse(...)
+  base.refuse("InferenceSession: " .. string.format(...))
+end
+
+local kinds = {
+  allow_spinning = "boolean",
+  config = "table",
+  enable_cpu_mem_arena = "boolean",
+  execution_mode = "|sequential|parallel|",
+  graph_optimization_level = "|none|basic|extended|all|",
+  inter_op_num_threads = "number",
+  intra_op_num_threads = "number",
+  max_batch = "number", -- lint: allow words, the name that users know
+  providers = "any",
+}
+
+local levels = { none = 0, basic = 1, extended = 2, all = 99 }
+
+local function check_number(options, name, most)
+  local n = options[name]
+  if n ~= nil and not (n >= 1 and n <= most and n % 1 == 0) then
+    refuse("option '%s' is %s; accepted: an integer from 1 to %d", name, tostring(n), most)
+  end
+  return n
+end
+
+-- {name, value} of a table by name, sorted. Values become text, as the library takes them.
+local function pairs_of(what, given)
+  local list = {}
+  for name, value in pairs(given) do
+    local kind = type(value)
+    if type(name) ~= "string" then
+      refuse("%s has the key %s; accepted: names, such as { [\"session.some_entry\"] = \"1\" }", what, tostring(name))
+    elseif kind == "boolean" then
+      value = value and "1" or "0"
+    elseif kind == "number" then
+      value = ("%.14g"):format(value)
+    elseif kind ~= "string" or value:find("\0", 1, true) then
+      refuse("%s: '%s' is a %s; accepted: a string, a number or a boolean", what, name, kind)
+    end
+    list[#list + 1] = { name, value }
+  end
+  table.sort(list, function(a, b)
+    return a[1] < b[1]
+  end)
+  return list
+end
+
+-- ---- providers ----
+
+local SUFFIX = "ExecutionProvider"
+
+-- "CPU" of "CPUExecutionProvider"
+local function short_name(name)
+  return name:sub(-#SUFFIX) == SUFFIX and name:sub(1, -#SUFFIX - 1) or name
+end
+
+local function provider_of(given, i)
+  local item = type(given) == "table" and given or { given }
+  local name, settings = item[1], {}
+  if type(name) ~= "string" then
+    refuse("providers[%d] is a %s; accepted: a name, such as \"CPU\", or { \"NAME\", setting = value }", i, type(name))
+  end
+  for key, value in pairs(item) do
+    if key ~= 1 then
+      settings[key] = value
+    end
+  end
+  return { name = name, settings = pairs_of(("providers[%d]"):format(i), settings) }
+end
+
+-- Refuses a provider that the library was not built with. Its list and the names that it takes
+-- differ in their case.
+local function check_known(provider, known)
+  local names = {}
+  for i, name in ipairs(known) do
+    names[i] = short_name(name)
+    if names[i]:lower() == short_name(provider.name):lower() then
+      return
+    end
+  end
+  refuse("ONNX Runtime has no provider '%s'; this one has: %s%s", provider.name, table.concat(names, ", "),
+    base.hint(provider.name, names))
+end
+
+-- The providers before the CPU, and whether the CPU takes the other nodes. `known` is called when
+-- the library's own names are needed.
+local function providers_of(given, known)
+  if given == nil or given == "auto" then
+    return {}, true
+  end
+  if type(given) ~= "table" or #given == 0 then
+    refuse("option 'providers' is %s; accepted: \"auto\", or a list of names, such as { \"CPU\" }",
+      type(given) == "table" and "an empty list" or type(given) == "string" and ("'%s'"):format(given)
+        or "a " .. type(given))
+  end
+  local list = {}
+  for i, item in ipairs(given) do
+    local provider = provider_of(item, i)
+    if short_name(provider.name) == "CPU" then
+      if i < #given then
+        refuse("the provider CPU takes every node, so that those behind it would have none; name it last")
+      end
+      if #provider.settings > 0 then
+        refuse("the provider CPU has no setting '%s'", provider.settings[1][1])
+      end
+      return list, true
+    end
+    check_known(provider, known())
+    provider.name = short_name(provider.name) == "CUDA" and "CUDA" or provider.name
+    list[i] = provider
+  end
+  return list, false
+end
+
+-- ---- all ----
+
+-- The worker's part of the machine: it decides how many threads a session has.
+local function share()
+  local worker = library.worker()
+  if worker then
+    return worker.properties.cores, worker.is_only_worker
+  end
+  return c.cores(), true
+end
+
+--- Checks the options; `known` returns the providers of the library.
+function M.check(options, known)
+  options = base.options("InferenceSession", options, kinds)
+  local cores, is_only = share()
+  local providers, falls_back = providers_of(options.providers, known)
+  local spins = options.allow_spinning
+  if spins == nil then
+    spins = is_only
+  end
+  return {
+    intra_op_num_threads = check_number(options, "intra_op_num_threads", 1024) or cores,
+    inter_op_num_threads = check_number(options, "inter_op_num_threads", 1024) or 1,
+    rows_max = check_number(options, "max_batch", 2 ^ 31 - 1) or 0,
+    is_parallel = options.execution_mode == "parallel",
+    allow_spinning = spins,
+    optimization = levels[options.graph_optimization_level or "all"],
+    enable_cpu_mem_arena = options.enable_cpu_mem_arena,
+    providers = providers,
+    falls_back = falls_back,
+    config = pairs_of("option 'config'", options.config or {}),
+  }
+end
+
+return M
