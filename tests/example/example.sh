@@ -37,6 +37,16 @@ as_promised()
   diff <(promised "$1") <(LC_ALL=C sort "$rows")
 }
 
+# needs_onnxruntime: skips the rest without the versions for tests; else they are in $libraries.
+needs_onnxruntime()
+{
+  libraries=("${TM_TEST_ONNXRUNTIME_1_17-}" "${TM_TEST_ONNXRUNTIME_1_30-}")
+  if [ ! "${libraries[0]}" ] || [ ! "${libraries[1]}" ]; then
+    echo "${TM_TEST_ONNXRUNTIME_MISSING-run it by ctest, or set TM_TEST_ONNXRUNTIME_1_17 and _1_30}"
+    exit 77
+  fi
+}
+
 case $2 in
 hello)
   run_example hello count-words parallel_run_step.txt
@@ -77,6 +87,18 @@ checksums)
 iris)
   run_example iris score-flowers kinds.csv
   as_promised iris
+  ;;
+iris_onnx)
+  "$program" lua "$root/examples/iris_onnx/train.lua" "$dir/iris.onnx"
+  cmp "$dir/iris.onnx" "$root/examples/iris_onnx/scripts/iris.onnx"
+  /usr/bin/python3 -c 'import sys, onnx; onnx.checker.check_model(sys.argv[1], full_check=True)' "$dir/iris.onnx"
+  needs_onnxruntime
+  for library in "${libraries[@]}"; do
+    export TIDEMILL_ONNXRUNTIME=$library
+    run_example iris_onnx score-flowers kinds.csv
+    diff <(promised iris_onnx) <("$program" lua "$root/examples/iris_onnx/confusion.lua" "$rows")
+    rm -r "$dir/job"
+  done
   ;;
 csv_to_csv)
   run_example csv_to_csv convert orders.csv
