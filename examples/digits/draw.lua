@@ -83,13 +83,14 @@ function M.writer(random)
   return writer
 end
 
--- From the unit square to pixels, for one image.
-local function placement(writer, random)
+-- From the unit square to pixels, for one image of `size` x `size`.
+local function placement(writer, random, size)
+  local scale = size / M.SIZE
   local slant = writer.slant + random:normal() * 0.06
   local turn = writer.turn + random:normal() * 0.06
-  local width = writer.width * random:between(0.9, 1.1) * 12
-  local height = writer.height * random:between(0.92, 1.08) * 14
-  local at_x, at_y = M.SIZE / 2 + random:normal() * 0.6, M.SIZE / 2 + random:normal() * 0.6
+  local width = writer.width * random:between(0.9, 1.1) * 12 * scale
+  local height = writer.height * random:between(0.92, 1.08) * 14 * scale
+  local at_x, at_y = size / 2 + random:normal() * 0.6 * scale, size / 2 + random:normal() * 0.6 * scale
   local cos, sin = math.cos(turn), math.sin(turn)
   return function(x, y)
     local px, py = (x - 0.5) * width, (y - 0.5) * height
@@ -98,9 +99,11 @@ local function placement(writer, random)
   end
 end
 
--- SIZE * SIZE brightnesses from 0 to 1: a light digit on a dark, noisy ground.
-function M.digit(digit, writer, random)
-  local place, pieces = placement(writer, random), {}
+-- size * size brightnesses from 0 to 1: a light digit on a dark, noisy ground. `size` is SIZE by
+-- default; pen and place are larger in a larger image.
+function M.digit(digit, writer, random, size)
+  size = size or M.SIZE
+  local place, pieces = placement(writer, random, size), {}
   for _, stroke in ipairs(writer.ways[digit]) do
     local placed = {}
     for i = 1, #stroke, 2 do
@@ -108,9 +111,9 @@ function M.digit(digit, writer, random)
     end
     add_pieces(pieces, placed)
   end
-  local pen, light, pixels = writer.pen * random:between(0.85, 1.15), random:between(0.7, 1), {}
-  for y = 0.5, M.SIZE - 0.5 do
-    for x = 0.5, M.SIZE - 0.5 do
+  local pen, light, pixels = writer.pen * random:between(0.85, 1.15) * size / M.SIZE, random:between(0.7, 1), {}
+  for y = 0.5, size - 0.5 do
+    for x = 0.5, size - 0.5 do
       local nearest = math.huge
       for _, piece in ipairs(pieces) do nearest = math.min(nearest, distance(piece, x, y)) end
       local ink = math.max(0, math.min(1, pen + 0.5 - nearest)) * light + math.abs(random:normal()) * 0.08

@@ -88,6 +88,37 @@ iris)
   run_example iris score-flowers kinds.csv
   as_promised iris
   ;;
+digits_onnx)
+  # What it draws and writes again: the labels here, the model only in a long run; otherwise a small
+  # one.
+  "$program" lua "$root/examples/digits_onnx/make_images.lua" "$dir"
+  cmp "$dir/truth.txt" "$root/examples/digits_onnx/truth.txt"
+  [ "$(find "$dir/images" -name '0*.[pj][np]g' | wc -l)" = 200 ]
+  if [ "${TM_LONG-}" ]; then
+    "$program" lua "$root/examples/digits_onnx/train.lua" "$dir/digits.onnx"
+    cmp "$dir/digits.onnx" "$root/examples/digits_onnx/model/digits.onnx"
+  else
+    "$program" lua "$root/examples/digits_onnx/train.lua" "$dir/digits.onnx" 2
+    diff <("$program" head "$dir/digits.onnx") <("$program" head "$root/examples/digits_onnx/model/digits.onnx")
+  fi
+  needs_onnxruntime
+  for library in "${libraries[@]}"; do
+    export TIDEMILL_ONNXRUNTIME=$library
+    run_example digits_onnx predict-digits predictions.txt
+    grep -q '^0003\.png: [0-9]$' "$rows"
+    "$program" lua "$root/examples/digits/accuracy.lua" "$rows" "$root/examples/digits_onnx/truth.txt" >"$dir/right"
+    cat "$dir/right"
+    right=$(sed -n 's/.*, \([0-9]*\) right: .*/\1/p' "$dir/right")
+    grep -qF "$right of the 200 are right" "$root/examples/digits_onnx/README.md"
+    rm -r "$dir/job"
+  done
+  # An image that is cut: all others have a row.
+  copy_example digits_onnx
+  truncate -s 100 "$dir/digits_onnx/images/0003.png"
+  "$program" run "$dir/digits_onnx/pipeline.lua" --job-dir "$dir/job" --progress none
+  [ "$(wc -l <"$rows")" = 199 ]
+  grep '0003\.png' "$dir/job/predict-digits/failed_items.jsonl" | grep -q 'cut'
+  ;;
 iris_onnx)
   "$program" lua "$root/examples/iris_onnx/train.lua" "$dir/iris.onnx"
   cmp "$dir/iris.onnx" "$root/examples/iris_onnx/scripts/iris.onnx"
