@@ -94,10 +94,10 @@ static const char *const words[TM_MODEL_KIND_COUNT] = {
       "the file is a Python pickle; export what is in it, for a scikit-learn model: "
       "skl2onnx.to_onnx(model, X[:1]).SerializeToString()",
   [TM_MODEL_KIND_SAFETENSORS] =
-      "the file is of safetensors, which has weights without a graph; export the model: "
+      "the file is a safetensors file, which has weights and no graph; export the model: "
       "optimum-cli export onnx --model FOLDER OUT",
-  [TM_MODEL_KIND_GGUF] = "the file is of GGUF, for llama.cpp; export the model that it was made "
-                         "of: optimum-cli export onnx --model FOLDER OUT",
+  [TM_MODEL_KIND_GGUF] = "the file is a GGUF file, for llama.cpp; export the model that it was "
+                         "made from: optimum-cli export onnx --model FOLDER OUT",
   [TM_MODEL_KIND_KERAS] = "the file is a Keras model; export it: model.export(\"model.onnx\", "
                           "format=\"onnx\")",
   [TM_MODEL_KIND_SAVED_MODEL] =
@@ -108,7 +108,7 @@ static const char *const words[TM_MODEL_KIND_COUNT] = {
   [TM_MODEL_KIND_TFLITE] = "the file is a TensorFlow Lite model; export it: python -m "
                            "tf2onnx.convert --tflite FILE --output model.onnx",
   [TM_MODEL_KIND_ORT] =
-      "the file is in ONNX Runtime's own format; use the .onnx file that it was made of",
+      "the file is in ONNX Runtime's own format; use the .onnx file that it was made from",
   [TM_MODEL_KIND_ARCHIVE] = "the file is a zip archive; unpack it, and name the .onnx file",
   [TM_MODEL_KIND_PACKED] = "the file is compressed; unpack it first",
   [TM_MODEL_KIND_HTML] = "the file is a web page; download the model itself",
