@@ -32,8 +32,8 @@ static struct near find_near(const struct tm_finding_input *in)
   struct near near = { 0 };
   for (size_t i = 0; i < w->list.len; i++) {
     const struct tm_worker_life *l = &w->list.at[i];
-    near.largest = tm_larger(near.largest, l->max_rss_bytes);
-    near.workers += limit > 0 && (double)l->max_rss_bytes >= NEAR * (double)limit;
+    near.largest = tm_larger(near.largest, l->limited_bytes);
+    near.workers += limit > 0 && (double)l->limited_bytes >= NEAR * (double)limit;
     near.killed += l->end && strncmp(l->end, MEMORY_KILL, strlen(MEMORY_KILL)) == 0;
   }
   return near;

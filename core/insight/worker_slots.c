@@ -128,6 +128,7 @@ static void end(struct tm_workers *w, struct tm_worker_life *l, const struct tm_
   l->lived_ns = lived_until(w, l, e);
   l->ended_ns = tm_larger(e->wall_ns, 1);
   l->max_rss_bytes = e->max_rss_bytes;
+  l->limited_bytes = e->own_bytes > 0 ? e->own_bytes : e->max_rss_bytes;
   set_text(&l->end, e->detail);
 }
 

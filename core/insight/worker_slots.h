@@ -49,6 +49,7 @@ struct tm_worker_life {
   bool has_died;         /* it ended, and nobody had asked it to */
   int64_t last_ns;       /* the end of its last try or event */
   int64_t max_rss_bytes; /* 0: not known */
+  int64_t limited_bytes; /* what counts for worker_memory_limit; else the same */
   int64_t tries, failed_tries, items, items_failed;
   int64_t run_ok_ns, run_failed_ns; /* in run() of tries that succeeded and failed */
   int64_t run_open_ns;              /* of those that were cut off */

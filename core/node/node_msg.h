@@ -182,9 +182,9 @@ struct tm_ended {
   int64_t lived_ns;
   int64_t max_rss_kb;
   enum tm_memory_kill memory;
-  bool was_frozen;                      /* it was stopped (SIGSTOP) when it was killed */
-  int64_t own_kb, mapped_kb;            /* cause MEMORY: its memory when it was killed */
-  int64_t memory_limit_kb;              /* and its limit */
+  bool was_frozen;           /* it was stopped (SIGSTOP) when it was killed */
+  int64_t own_kb, mapped_kb; /* with a limit: when its own memory was largest; 0: unknown */
+  int64_t memory_limit_kb;   /* and its limit */
   char last_line[TM_LAST_LINE_MAX + 1]; /* the last line of its stderr, sanitized; or "" */
   struct tm_page_view view;             /* the last state of its page */
   int64_t phase_ns;                     /* time in that phase */

@@ -53,7 +53,7 @@ struct tm_keeper_worker {
   int64_t stop_due_ns; /* when shutdown() is late; INT64_MAX: not told to stop */
   /* it is stopped (SIGSTOP), and is killed at this time; INT64_MAX: it is not stopped */
   int64_t frozen_due_ns;
-  struct tm_process_memory memory; /* when it passed its memory limit */
+  struct tm_process_memory memory; /* with a limit: when its own memory was largest */
 };
 
 enum tm_launch_state {

@@ -50,9 +50,11 @@ static bool look_at_workers(struct tm_keeper *k)
       continue;
     has_limit = true;
     struct tm_process_memory memory;
-    if (!tm_process_memory(w->pid, &memory) || memory.own_kb <= limit / 1024)
+    if (!tm_process_memory(w->pid, &memory) || memory.own_kb <= w->memory.own_kb)
       continue;
     w->memory = memory;
+    if (memory.own_kb <= limit / 1024)
+      continue;
     tm_keeper_step(k, w, TM_KEEPER_ON_MEMORY);
   }
   return has_limit;

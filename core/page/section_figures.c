@@ -258,8 +258,8 @@ static void add_memory(struct tm_html *h, const struct tm_job_page *page)
     for (size_t w = 0; m && w < m->workers.list.len; w++) {
       const struct tm_worker_life *life = &m->workers.list.at[w];
       killed += life->was_killed;
-      if (life->max_rss_bytes > most) {
-        most = life->max_rss_bytes;
+      if (life->limited_bytes > most) {
+        most = life->limited_bytes;
         limit = page->job->steps.at[i].worker_memory_limit;
       }
     }

@@ -13,11 +13,11 @@
 
 #define MB (1024.0 * 1024)
 
-enum column { TIME, PROCESS, NODE, ADDRESS, PID, EVENT, SECONDS, RSS, DETAIL, CAUSE, COLUMNS };
+enum column { TIME, PROCESS, NODE, ADDRESS, PID, EVENT, SECONDS, RSS, DETAIL, CAUSE, OWN, COLUMNS };
 static const char *const names[COLUMNS] = {
-  [TIME] = "Utc Time", [PROCESS] = "Process", [NODE] = "Node",       [ADDRESS] = "Node Address",
-  [PID] = "Pid",       [EVENT] = "Event",     [SECONDS] = "Seconds", [RSS] = "Max Rss (MB)",
-  [DETAIL] = "Detail", [CAUSE] = "Cause",
+  [TIME] = "Utc Time", [PROCESS] = "Process", [NODE] = "Node",        [ADDRESS] = "Node Address",
+  [PID] = "Pid",       [EVENT] = "Event",     [SECONDS] = "Seconds",  [RSS] = "Max Rss (MB)",
+  [DETAIL] = "Detail", [CAUSE] = "Cause",     [OWN] = "Max Own (MB)",
 };
 
 struct reading {
@@ -48,6 +48,7 @@ static int on_fields(void *data, char *const *at)
                              .event = tm_table_name(at[EVENT]),
                              .lived_ns = nanoseconds(at[SECONDS]),
                              .max_rss_bytes = scaled(at[RSS], MB),
+                             .own_bytes = scaled(at[OWN], MB),
                              .init_ns = tm_worker_lives_init_ns(at[EVENT], at[DETAIL]),
                              .died = tm_worker_lives_died(at[CAUSE]),
                              .was_killed = tm_worker_lives_was_killed(at[CAUSE]),

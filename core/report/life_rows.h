@@ -15,6 +15,7 @@ struct tm_life_row { /* strings are valid during the call */
   const char *event;     /* "started", "ready", "init_failed", "ended" */
   int64_t lived_ns;      /* since it was started; 0: just now, or it never was */
   int64_t max_rss_bytes; /* of "ended"; 0: not known */
+  int64_t own_bytes;     /* likewise, of its own; 0 also without worker_memory_limit */
   int64_t init_ns;       /* of "ready": in init(); 0: the script has none, or it is not known */
   bool died;             /* "ended", and nobody had asked it to */
   bool was_killed;       /* "ended", by a signal or for a limit */

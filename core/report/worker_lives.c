@@ -19,8 +19,10 @@
 #define INIT       "init() took "  /* likewise */
 
 static const char header[] =
-    "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail,Cause\n";
-#define WITHOUT_CAUSE 9 /* columns of an older file */
+    "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail,Cause,"
+    "Max Own (MB)\n";
+#define WITH_CAUSE 10 /* columns */
+#define WITH_OWN   11
 
 struct cause {
   const char *word;
@@ -40,10 +42,11 @@ int tm_worker_lives_open(struct tm_worker_lives *l, const struct tm_fs *fs, cons
   *l = (struct tm_worker_lives) { .scratch = TM_BUF_NONE };
   int rc = tm_log_file_open(&l->file, fs, path, err);
   free(path);
+  l->columns = WITH_OWN;
   if (rc == 0 && tm_log_file_is_empty(&l->file))
     tm_buf_add_str(&l->file.text, header);
   else if (rc == 0)
-    l->lacks_cause = tm_log_file_columns(&l->file) == WITHOUT_CAUSE;
+    l->columns = tm_log_file_columns(&l->file);
   return rc;
 }
 
@@ -75,6 +78,13 @@ static void add_text(struct tm_worker_lives *l, const char *s)
   tm_text_csv(&l->file.text, tm_buf_str(&l->scratch), l->scratch.len, ',');
 }
 
+static void add_own(struct tm_buf *b, const struct tm_ended *ended)
+{
+  tm_buf_add_char(b, ',');
+  if (ended && ended->own_kb > 0)
+    tm_buf_printf(b, "%.1f", (double)ended->own_kb / 1024);
+}
+
 void tm_worker_lives_add(struct tm_worker_lives *l, const struct tm_event *e)
 {
   struct tm_buf *b = &l->file.text;
@@ -100,8 +110,10 @@ void tm_worker_lives_add(struct tm_worker_lives *l, const struct tm_event *e)
     tm_buf_printf(b, INIT "%.6f s", (double)e->init_ns / (double)TM_S);
   else
     add_text(l, e->kind == TM_EVENT_INIT_FAILED ? e->message : e->text);
-  if (!l->lacks_cause)
+  if (l->columns >= WITH_CAUSE)
     tm_buf_printf(b, ",%s", cause_of(e));
+  if (l->columns >= WITH_OWN)
+    add_own(b, e->ended);
   tm_buf_add_char(b, '\n');
 }
 

@@ -1,7 +1,8 @@
 /* worker_lives.h - logs/sys/job_report/workers.csv: a row for each event in the life of a worker. A
  * public format.
  *
- * Columns: Utc Time, Process, Node, Node Address, Pid, Event, Seconds, Max Rss (MB), Detail, Cause.
+ * Columns: Utc Time, Process, Node, Node Address, Pid, Event, Seconds, Max Rss (MB), Detail, Cause,
+ * Max Own (MB).
  *
  *   Utc Time       "2026-01-31T23:59:58.123456Z"
  *   Event          "started"; "ready": init() has returned; "init_failed"; "ended", also of a
@@ -15,6 +16,8 @@
  *   Cause          of "ended", a word: "stopped" as asked; "exited", "signal"; killed for a
  *                  limit: "timeout", "shutdown", "memory", "frozen"; "killed" by the supervisor;
  *                  "lost" with its node; "not_started"
+ *   Max Own (MB)   of "ended": the most memory of its own, without mapped files, which counts for
+ *                  worker_memory_limit; empty without that, or if nobody knows
  */
 #ifndef TM_REPORT_WORKER_LIVES_H
 #define TM_REPORT_WORKER_LIVES_H
@@ -27,7 +30,7 @@
 struct tm_worker_lives {
   struct tm_log_file file;
   struct tm_buf scratch; /* for one row */
-  bool lacks_cause;      /* an older version began the file */
+  size_t columns;        /* fewer if an older version began the file */
 };
 
 /* Appends to an existing file; the header is written once. Fails like a log file. */

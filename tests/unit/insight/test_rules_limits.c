@@ -27,6 +27,25 @@ static void a_worker_is_within_a_tenth_of_its_memory(void **state)
          "100 GB; the largest had 80.0 GB. A smaller mini_batch_size may need less.");
 }
 
+/* The weights of a model, mapped from a file, are resident and do not count. */
+static void only_memory_that_counts_is_compared(void **state)
+{
+  struct made t;
+  struct tm_life_row row = { .wall_ns = ORIGIN + TM_S,
+                             .process = "process000",
+                             .node = "0",
+                             .address = "mill",
+                             .event = "ended",
+                             .max_rss_bytes = 99 * GB,
+                             .own_bytes = 10 * GB,
+                             .detail = "stopped" };
+  begin(&t);
+  event(&t, 0, 0, "started", "", 0);
+  tm_step_model_add_event(&t.m, &row);
+  t.step.worker_memory_limit = 100 * GB;
+  expect(&t, "memory", NULL);
+}
+
 /* Two workers, measured for some time, with so many percent more in each fifth. */
 static void have_growth(struct made *t, double percent, int64_t seconds)
 {
@@ -117,6 +136,7 @@ static void one_call_in_a_hundred_is_near_the_timeout(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(a_worker_is_within_a_tenth_of_its_memory),
+    cmocka_unit_test(only_memory_that_counts_is_compared),
     cmocka_unit_test(memory_grows_from_part_to_part),
     cmocka_unit_test(the_memory_of_a_machine_is_nearly_used_up),
     cmocka_unit_test(a_disk_is_nine_tenths_full),

@@ -7,7 +7,8 @@
 #include "report/worker_lives.h"
 #include "tree.h"
 
-#define HEADER    "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail,Cause\n"
+#define HEADER                                                                                     \
+  "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail,Cause,Max Own (MB)\n"
 #define FILE_NAME "logs/sys/job_report/workers.csv"
 #define FRONT     "2026-01-31T23:59:58.123456Z,process003,0,host7,4711,"
 
@@ -25,7 +26,7 @@ static void write_all(const struct report_fixture *f, const struct tm_event *eve
 static void a_life_is_a_row_for_each_event(void **state)
 {
   struct report_fixture *f = *state;
-  struct tm_ended ended = { .max_rss_kb = 12698 };
+  struct tm_ended ended = { .max_rss_kb = 12698, .own_kb = 8 << 10 };
   struct tm_event events[] = { fixture_event(f, TM_EVENT_WORKER_STARTED),
                                fixture_event(f, TM_EVENT_WORKER_READY),
                                fixture_event(f, TM_EVENT_TRY_ENDED),
@@ -39,9 +40,9 @@ static void a_life_is_a_row_for_each_event(void **state)
   events[4].text = "stopped";
   write_all(f, events, TM_COUNT_OF(events));
   char *text = fixture_read(f, FILE_NAME);
-  assert_string_equal(text, HEADER FRONT "started,,,,\n" FRONT
-                                         "ready,0.250000,,init() took 0.050123 s,\n" FRONT
-                                         "ended,90.000001,12.4,stopped,stopped\n");
+  assert_string_equal(text, HEADER FRONT "started,,,,,\n" FRONT
+                                         "ready,0.250000,,init() took 0.050123 s,,\n" FRONT
+                                         "ended,90.000001,12.4,stopped,stopped,8.0\n");
   free(text);
 }
 
@@ -57,9 +58,9 @@ static void details_are_one_quoted_line(void **state)
   write_all(f, events, TM_COUNT_OF(events));
   char *text = fixture_read(f, FILE_NAME);
   assert_string_equal(text, HEADER FRONT "init_failed,1.000000,,\"score.lua:3: no \"\"model\"\","
-                                         "\\nnowhere\",\n"
+                                         "\\nnowhere\",,\n"
                                          "2026-01-31T23:59:58.123456Z,process003,0,host7,,ended,,,"
-                                         "cannot be started,not_started\n");
+                                         "cannot be started,not_started,\n");
   free(text);
 }
 
@@ -70,7 +71,7 @@ static void a_resumed_job_appends(void **state)
   write_all(f, &e, 1);
   write_all(f, &e, 1);
   char *text = fixture_read(f, FILE_NAME);
-  assert_string_equal(text, HEADER FRONT "started,,,,\n" FRONT "started,,,,\n");
+  assert_string_equal(text, HEADER FRONT "started,,,,,\n" FRONT "started,,,,,\n");
   free(text);
 }
 
@@ -83,15 +84,23 @@ static int64_t offset_of(const struct report_fixture *f, const char *worker)
 static void a_file_of_an_older_version_keeps_its_columns(void **state)
 {
   struct report_fixture *f = *state;
-  static const char older[] =
-      "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail\n";
+  static const char *const older[] = {
+    "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail",
+    "Utc Time,Process,Node,Node Address,Pid,Event,Seconds,Max Rss (MB),Detail,Cause"
+  };
+  static const char *const rows[] = { "started,,,", "started,,,," };
   struct tm_event event = fixture_event(f, TM_EVENT_WORKER_STARTED);
-  file_put(f->dir, FILE_NAME, older, 0600);
-  write_all(f, &event, 1);
-  char *text = fixture_read(f, FILE_NAME), *expected = tm_xprintf("%s" FRONT "started,,,\n", older);
-  assert_string_equal(text, expected);
-  free(expected);
-  free(text);
+  for (size_t i = 0; i < TM_COUNT_OF(older); i++) {
+    char *begin = tm_xprintf("%s\n", older[i]);
+    file_put(f->dir, FILE_NAME, begin, 0600);
+    write_all(f, &event, 1);
+    char *text = fixture_read(f, FILE_NAME);
+    char *expected = tm_xprintf("%s" FRONT "%s\n", begin, rows[i]);
+    assert_string_equal(text, expected);
+    free(begin);
+    free(expected);
+    free(text);
+  }
 }
 
 static void the_clock_of_a_worker_is_noted(void **state)
@@ -106,7 +115,7 @@ static void the_clock_of_a_worker_is_noted(void **state)
   events[2].text = "clock offset 7.000000 s"; /* a worker may write that as its last line */
   write_all(f, events, TM_COUNT_OF(events));
   char *text = fixture_read(f, FILE_NAME);
-  assert_has(text, FRONT "started,,,clock offset -2.500000 s,\n");
+  assert_has(text, FRONT "started,,,clock offset -2.500000 s,,\n");
   free(text);
   assert_int_equal(offset_of(f, "process003"), -2500 * TM_MS);
   assert_int_equal(offset_of(f, "process004"), 0);
@@ -176,7 +185,7 @@ static void who_was_asked_to_end_has_not_died(void **state)
   char *text = fixture_read(f, FILE_NAME);
   for (size_t i = 0; i < TM_COUNT_OF(cases); i++)
     assert_has(text, cases[i].word);
-  assert_has(text, ",lost with its node,lost\n");
+  assert_has(text, ",lost with its node,lost,\n");
   free(text);
   assert_int_equal(tm_life_rows_next(f->logs, &at, on_cause, &found, NULL, NULL), 0);
   assert_string_equal(tm_buf_str(&found), tm_buf_str(&expected));
@@ -184,7 +193,34 @@ static void who_was_asked_to_end_has_not_died(void **state)
   tm_buf_release(&expected);
 }
 
+static int on_memory(void *data, const struct tm_life_row *row)
+{
+  tm_buf_printf(data, "%lld %lld;", (long long)row->max_rss_bytes, (long long)row->own_bytes);
+  return 0;
+}
+
+static void the_memory_of_a_worker_is_read_again(void **state)
+{
+  struct report_fixture *f = *state;
+  struct tm_ended ended[] = { { .max_rss_kb = 300 << 10, .own_kb = 200 << 10 },
+                              { .max_rss_kb = 300 << 10 } };
+  struct tm_event events[] = { fixture_event(f, TM_EVENT_WORKER_ENDED),
+                               fixture_event(f, TM_EVENT_WORKER_ENDED) };
+  struct tm_buf found = TM_BUF_NONE;
+  int64_t at = 0;
+  for (size_t i = 0; i < TM_COUNT_OF(events); i++) {
+    events[i].text = "stopped";
+    events[i].ended = &ended[i];
+  }
+  write_all(f, events, TM_COUNT_OF(events));
+  assert_int_equal(tm_life_rows_next(f->logs, &at, on_memory, &found, NULL, NULL), 0);
+  assert_string_equal(tm_buf_str(&found), "314572800 209715200;314572800 0;");
+  tm_buf_release(&found);
+}
+
 UNIT_TESTS({
+    cmocka_unit_test_setup_teardown(the_memory_of_a_worker_is_read_again, fixture_open,
+                                    fixture_close),
     cmocka_unit_test_setup_teardown(who_was_asked_to_end_has_not_died, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(the_time_of_init_is_read_again, fixture_open, fixture_close),
     cmocka_unit_test_setup_teardown(the_clock_of_a_worker_is_noted, fixture_open, fixture_close),
