@@ -244,6 +244,8 @@ else
   export TM_TEST_ONNXRUNTIME_MISSING
   if [ "${CI-}" = true ]; then
     fail "ONNX Runtime, for tests: $TM_TEST_ONNXRUNTIME_MISSING"
+  else
+    skipped+=("what needs ONNX Runtime: $TM_TEST_ONNXRUNTIME_MISSING")
   fi
 fi
 
