@@ -1,0 +1,84 @@
+-- Images in run(): a broken one is one failed item with its reason; a decode can be interrupted.
+-- TM_LONG: 10,000 of them.
+local fs = require "tidemill.fs"
+local image = require "tidemill.image"
+local job = require "support.job"
+local json = require "tidemill.json"
+local tensor = require "tidemill.tensor"
+
+local COUNT = os.getenv "TM_LONG" and 10000 or 200
+
+local function add_images(t, n)
+  assert(fs.mkdir(t:path "in"))
+  local pixels = tensor.new("uint8", { 4, 4 })
+  for i = 1, n do
+    pixels:set(i % 251, 1, 1)
+    assert(image.write(t:path(("in/%05d.%s"):format(i, i % 2 == 0 and "png" or "jpg")), pixels))
+  end
+end
+
+describe("images in run()", function()
+  after_each(job.check_end)
+
+  it("fail alone if they are broken, with their reasons", function()
+    local t = job.case()
+    add_images(t, COUNT)
+    local whole = t:read "in/00010.png"
+    t:write("in/00003.jpg", "")
+    t:write("in/00010.png", whole:sub(1, #whole - 30))
+    t:write("in/00100.png", "GIF89a and so on")
+    t:script [[
+      local image = require "tidemill.image"
+      function run(m, context)
+        local rows = {}
+        for t, numbers in image.batches(m, { width = 2, height = 2, batch = 7, context = context }) do
+          assert(#t == #numbers)
+          for _, i in ipairs(numbers) do rows[#rows + 1] = name_of(m[i]) end
+        end
+        return rows
+      end]]
+    t:pipeline "mini_batch_size = 40, process_count_per_node = 2, error_threshold = 10"
+    local r = t:expect_job(0)
+    assert.same({ total = COUNT, succeeded = COUNT - 3, failed = 3 }, r.result.steps[1].items)
+    assert.equal(COUNT - 3, #t:rows())
+    assert.is_nil(t:statuses().RUN_EXCEPTION)
+    local reasons = {}
+    for line in t:read("job/score/failed_items.jsonl"):gmatch "[^\n]+" do
+      local item = json.decode(line)
+      reasons[item.item:match "[^/]+$"] = item.error
+    end
+    for name, words in pairs { ["00003.jpg"] = "empty", ["00010.png"] = "cut", ["00100.png"] = "GIF" } do
+      local reason = reasons[name]
+      assert.is_truthy(reason and reason:find("cannot read '.*" .. name .. "'") and reason:find(words, 1, true), reason)
+    end
+  end)
+
+  it("can be interrupted while they are decoded", function()
+    local t = job.case()
+    t:inputs(2)
+    assert(image.write(t:path "big.png", tensor.new("uint8", { 2000, 2000 })))
+    t:script(([[
+      local image = require "tidemill.image"
+      local big = {}
+      for i = 1, 3000 do big[i] = %q end
+      function recover(reason) print("recovered: " .. reason) end
+      function run(m)
+        if number_of(m[1]) == 1 then
+          for _ = 1, 3000 do
+            image.batch(big, { width = 2, height = 2, threads = 1 })
+          end
+        end
+        assert(image.load(big[1], { width = 2, height = 2 }))
+        return names_of(m)
+      end]]):format(t:path "big.png"))
+    t:pipeline("mini_batch_size = 1, process_count_per_node = 1, run_max_try = 1, interruptible = true, " ..
+      "run_invocation_timeout = 0.5, interrupt_grace = 30, error_threshold = -1")
+    t:expect_job(0)
+    assert.same({ RUN_TIMEOUT = 1, RUN_DONE = 1 }, t:statuses())
+    assert.same({ "0002.txt" }, t:rows())
+    local tries = t:tries()
+    local timed_out = tries[1].Status == "RUN_TIMEOUT" and tries[1] or tries[2]
+    assert.is_truthy(timed_out["Error Message"]:find("and was interrupted", 1, true), timed_out["Error Message"])
+    assert.equal(tries[1].Process, tries[2].Process)
+  end)
+end)
