@@ -25,6 +25,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/time.h"
+#include "bind/begun.h"
 #include "bind/interrupt.h"
 #include "bind/missing.h"
 #include "bind/script_memory.h"
@@ -57,6 +58,7 @@ struct script {
   struct tm_lua_profiler profiler;
   struct tm_lua_interrupt interrupt;
   struct tm_lua_samples samples;
+  struct tm_lua_begun begun; /* in run() */
 };
 
 /* The argument of run_body(), as light userdata. */
@@ -86,6 +88,7 @@ static int open_guards(lua_State *L)
   struct script *s = lua_touserdata(L, 1);
   tm_lua_profiler_open(s->L, &s->profiler);
   tm_lua_interrupt_open(s->L, &s->interrupt, &s->profiler);
+  tm_lua_begun_open(s->L, &s->begun);
   return 0;
 }
 
@@ -97,6 +100,7 @@ static struct script *new_script(void)
   s->run_body_ref = s->lease_ref = LUA_NOREF;
   s->environment_ref = s->given_ref = s->returned_ref = LUA_NOREF;
   s->context.handle_ref = s->context.fields_ref = LUA_NOREF;
+  tm_list_init(&s->begun.items);
   return s;
 }
 
@@ -520,6 +524,7 @@ static int script_run(void *data, const struct tm_run_call *call, struct tm_buf 
   run.rows = rows;
   run.returned = 0;
   run.is_wrong = false;
+  tm_lua_begun_keep(&s->begun);
   lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->run_body_ref);
   lua_pushlightuserdata(s->L, &run);
   tm_lua_interrupt_enter(&s->interrupt);
@@ -527,6 +532,7 @@ static int script_run(void *data, const struct tm_run_call *call, struct tm_buf 
   tm_lua_memory_set_on(&s->memory, false);
   bool is_interrupted = tm_lua_interrupt_leave(&s->interrupt);
   tm_lua_context_end(&s->context); /* keeps (3) */
+  tm_lua_begun_end(&s->begun);
   if (call->frame)
     end_frame(s);
   *returned = run.returned;

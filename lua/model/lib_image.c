@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "bind/begun.h"
 #include "bind/hold.h"
 #include "bind/interrupt.h"
 #include "bind/libs.h"
@@ -340,6 +341,7 @@ struct work {
   size_t slot;            /* bytes of a picture */
   struct set *first, **last;
   int added, taken;
+  struct tm_lua_begun_item begun;
 };
 
 static void free_messages(struct set *b)
@@ -350,8 +352,10 @@ static void free_messages(struct set *b)
   }
 }
 
-static void close_work(struct work *w)
+static void close_work(void *data)
 {
+  struct work *w = data;
+  tm_lua_begun_remove(&w->begun);
   tm_ahead_close(w->ahead);
   w->ahead = NULL;
   for (struct set *b = w->first; b != NULL; b = b->next)
@@ -369,7 +373,7 @@ static struct work *check_work(lua_State *L)
 {
   struct work *w = luaL_checkudata(L, 1, WORK_META);
   if (w->ahead == NULL)
-    luaL_error(L, "this loop over images has ended");
+    luaL_error(L, "this loop over images has ended; one that is begun in run() ends with it");
   return w;
 }
 
@@ -388,6 +392,9 @@ static int image_open(lua_State *L)
   w->slot = (size_t)width * (size_t)height * (size_t)tm_channels_count(o->picture.channels) *
             (size_t)tm_tensor_element_size(o->picture.scaling.type);
   w->ahead = tm_ahead_open(o, threads);
+  w->begun.end = close_work;
+  w->begun.data = w;
+  tm_lua_begun_add(L, &w->begun);
   return 1;
 }
 

@@ -81,4 +81,38 @@ describe("images in run()", function()
     assert.is_truthy(timed_out["Error Message"]:find("and was interrupted", 1, true), timed_out["Error Message"])
     assert.equal(tries[1].Process, tries[2].Process)
   end)
+
+  it("leave no thread behind a run() that has left its loop, or failed in it", function()
+    local t = job.case()
+    t:inputs(4)
+    t:script [[
+      local image = require "tidemill.image"
+      local function threads()
+        for line in io.lines "/proc/self/status" do
+          local n = line:match "^Threads:%s*(%d+)"
+          if n then return tonumber(n) end
+        end
+      end
+      local before, kept
+      local sources = {}
+      for i = 1, 50 do sources[i] = image.bytes("P5 1 1 255\n" .. string.char(i)) end
+      local options = { width = 2, height = 2, batch = 2, threads = 2 }
+      collectgarbage "stop"
+      function run(m)
+        before = before or threads()
+        assert(threads() == before, threads() .. " threads")
+        if kept then
+          local ok, message = pcall(kept)
+          assert(not ok and message:find("ends with it", 1, true), message)
+        end
+        kept = image.batches(sources, options)
+        kept()
+        assert(threads() == before + 2)
+        if number_of(m[1]) == 2 then error "in the loop" end
+        return names_of(m)
+      end]]
+    t:pipeline "mini_batch_size = 1, process_count_per_node = 1, run_max_try = 1, error_threshold = -1"
+    t:expect_job(0)
+    assert.same({ "0001.txt", "0003.txt", "0004.txt" }, t:rows())
+  end)
 end)

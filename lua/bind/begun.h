@@ -1,0 +1,39 @@
+/* begun.h - work that a script has begun, and that ends with the call of run() that began it:
+ * helper threads of a loop that was left early, or by an error or an interruption.
+ *
+ *   tm_lua_begun_open(L, &list)      once per state
+ *   tm_lua_begun_add(L, &item)       by a C function of a module
+ *   tm_lua_begun_keep(&list); run(); tm_lua_begun_end(&list)
+ *
+ * In a state without a list, as at the prompt, only the collector ends such work.
+ */
+#ifndef TM_BIND_BEGUN_H
+#define TM_BIND_BEGUN_H
+
+#include <lua.h>
+
+#include "base/list.h"
+
+struct tm_lua_begun {
+  struct tm_list items;
+};
+
+/* In the userdata of the work. Zero it first; remove it before it is freed. */
+struct tm_lua_begun_item {
+  struct tm_list_item item;
+  struct tm_lua_begun *list;
+  void (*end)(void *data); /* must not raise; it may remove the item */
+  void *data;
+};
+
+/* May raise (memory). `list` must live as long as the state. */
+void tm_lua_begun_open(lua_State *L, struct tm_lua_begun *list);
+void tm_lua_begun_add(lua_State *L, struct tm_lua_begun_item *item);
+void tm_lua_begun_remove(struct tm_lua_begun_item *item); /* not added: a no-op */
+
+/* What has begun so far stays: init() began it. */
+void tm_lua_begun_keep(struct tm_lua_begun *list);
+/* Ends and removes everything else. */
+void tm_lua_begun_end(struct tm_lua_begun *list);
+
+#endif
