@@ -36,6 +36,7 @@
 #include "entry/lua_frame.h"
 #include "entry/rows.h"
 #include "entry/samples.h"
+#include "entry/script_folders.h"
 #include "plan/names.h"
 #include "sys/fs.h"
 
@@ -369,30 +370,17 @@ static int load_script(struct script *s, struct tm_script_error *error)
   return call(s, 2, TM_INIT_EXCEPTION, TM_INIT_TIMEOUT, error);
 }
 
-static int make_folder(const char *path, int mode, struct tm_err *err)
-{
-  return path && *path ? tm_fs_make_dir(tm_fs_real(), path, mode, err) : 0;
-}
-
-/* Makes the folders that a script may write to before init(). Logs are private; the umask decides
- * who may read the output. Without a folder for logs, the logger writes nothing. */
-static int make_folders(const struct tm_setup *setup, struct tm_script_error *error)
-{
-  struct tm_err err = TM_ERR_NONE;
-  (void)make_folder(setup->log_dir, 0700, NULL);
-  int rc = make_folder(setup->output_dir, 0777, &err);
-  return rc < 0 ? give_words(error, TM_INIT_EXCEPTION, &err) : 0;
-}
-
 static int script_load(void *data, const struct tm_setup *setup, bool *has_no_run,
                        struct tm_script_error *error)
 {
   struct script *s = data;
-  struct tm_err err;
+  struct tm_err err = TM_ERR_NONE;
   tm_require(!s->setup); /* it is loaded once */
   s->setup = setup;
   tm_lua_memory_limit(&s->memory, s->L, setup->memory_limit);
-  int code = make_folders(setup, error);
+  int code = 0;
+  if (tm_script_folders_make_own(setup, &err) < 0)
+    code = give_words(error, TM_INIT_EXCEPTION, &err);
   if (code == 0 && setup->profile_file && *setup->profile_file)
     tm_lua_samples_start(&s->samples, &s->profiler, setup->profile_file, setup->script_dir,
                          setup->script_name);

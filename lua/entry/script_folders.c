@@ -37,6 +37,17 @@ void tm_script_folders_give(const struct tm_script_folders *f, struct tm_setup *
   setup->logger_file = f->logger_file;
 }
 
+static int make_folder(const char *path, int mode, struct tm_err *err)
+{
+  return path && *path ? tm_fs_make_dir(tm_fs_real(), path, mode, err) : 0;
+}
+
+int tm_script_folders_make_own(const struct tm_setup *setup, struct tm_err *err)
+{
+  (void)make_folder(setup->log_dir, 0700, NULL); /* without it, the logger writes nothing */
+  return make_folder(setup->output_dir, 0777, err);
+}
+
 bool tm_script_folders_leave(struct tm_script_folders *f)
 {
   const char *const dirs[] = { f->output_dir, f->log_dir };
