@@ -247,7 +247,7 @@ static int run_items(struct tm_agent *a, const struct tm_msg *in, struct tm_run_
   if (tm_items_are_none(call))
     return 0;
   tm_page_set(a->page, TM_PHASE_RUN, begin_ns, head->seq, in->index, in->try); /* keeps (4) */
-  a->call = head->seq;
+  tm_agent_begin_call(a, head->seq);
   int code = tm_trial_run(&a->trial, call);
   a->call = 0;
   tm_agent_end_forked(a);
@@ -332,7 +332,7 @@ static int start(struct tm_agent *a, struct tm_err *err)
   if (a->trial.setup.is_interruptible)
     tm_agent_arm(a);
   tm_page_set(a->page, TM_PHASE_INIT, begin_ns, 0, 0, 0);
-  a->call = TM_PAGE_INIT;
+  tm_agent_begin_call(a, TM_PAGE_INIT);
   int code = tm_trial_load(&a->trial);
   tm_agent_end_forked(a);
   bool has_no_run = a->trial.has_no_run;

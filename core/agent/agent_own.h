@@ -34,6 +34,8 @@ void tm_failure_log(struct tm_agent *a, const char *what);
 /* interruption.c. Lets the keeper interrupt loading and init(), as far as an unarmed script can be.
  */
 void tm_agent_listen(struct tm_agent *a);
+/* Names the call that begins, for the alarm: a seq, or TM_PAGE_INIT. */
+void tm_agent_begin_call(struct tm_agent *a, uint64_t call);
 void tm_agent_end_init(struct tm_agent *a);
 /* From here on, calls can be interrupted. */
 void tm_agent_arm(struct tm_agent *a);

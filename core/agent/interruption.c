@@ -8,8 +8,9 @@
  *  (2) The page says that this worker can be interrupted only once the handler is installed:
  *      before, the signal would end the process. It is installed from the beginning, so that a
  *      hanging init() can report where it is, although only interpreted code does while the script
- *      is not armed. run() of an unarmed script is interrupted only in a call in C that can be
- *      stopped, because that costs nothing while nothing is late.
+ *      is not armed. run() of an unarmed script is interrupted only if it makes calls in C that
+ *      can be stopped: those cost nothing while nothing is late, and in between the next one ends
+ *      it.
  *  (3) The try is answered before recover() is called: recover() is not part of the mini-batch.
  *  (4) If recover() has failed, or after two consecutive interruptions without recover(), the
  *      worker begins nothing more. It reports this and is killed: its mini-batches go back, without
@@ -34,6 +35,12 @@ static void on_alarm(void *data)
     a->trial.script.interrupt(a->trial.script.data);
 }
 
+void tm_agent_begin_call(struct tm_agent *a, uint64_t call)
+{
+  atomic_store(&a->page->has_stoppable, 0);
+  a->call = call;
+}
+
 void tm_agent_arm(struct tm_agent *a)
 {
   if (a->is_armed || !a->trial.script.arm)
@@ -49,7 +56,7 @@ void tm_agent_listen(struct tm_agent *a)
     return;
   tm_alarm_catch(SIGALRM, on_alarm, a);
   if (a->trial.script.shown)
-    *a->trial.script.shown = &a->page->is_in_stoppable;
+    *a->trial.script.shown = &a->page->has_stoppable;
   atomic_store(&a->page->can_interrupt, 1); /* keeps (2) */
 }
 

@@ -60,8 +60,9 @@ struct tm_script {
    * the script's language fails as soon as possible, with RUN_TIMEOUT or INIT_TIMEOUT and its
    * current stack; otherwise nothing happens. */
   void (*interrupt)(void *data);
-  /* Its place for the address of a flag, which is 1 while the script is in a call in C that
-   * interrupt() can stop. Such a call needs no arm(). NULL: there are none. */
+  /* Its place for the address of a flag, which becomes 1 when the script makes a call in C that
+   * interrupt() can stop. From then on, this call can be interrupted without arm(). NULL: there are
+   * no such calls. */
   _Atomic uint64_t **shown;
   /* After an interrupted run(). 1: the script has no such hook; negative with `error`. */
   int (*recover)(void *data, const char *reason, struct tm_script_error *error);

@@ -57,7 +57,7 @@ bool tm_keeper_interrupt(struct tm_keeper_worker *w)
 {
   int64_t now_ns = tm_clock_mono_ns(), grace_ns = w->step->s.interrupt_grace_ns;
   bool can_interrupt =
-      atomic_load(&w->page->can_interrupt) == 1 || atomic_load(&w->page->is_in_stoppable) == 1;
+      atomic_load(&w->page->can_interrupt) == 1 || atomic_load(&w->page->has_stoppable) == 1;
   enum tm_late_action action =
       tm_keeper_late(&w->interrupt, &w->view, can_interrupt, grace_ns, now_ns);
   if (action == TM_LATE_KILL)

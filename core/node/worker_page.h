@@ -18,9 +18,9 @@
  * record.
  *
  * Interruption: the worker sets `can_interrupt` when it handles the keeper's alarm, and
- * `is_in_stoppable` while it is in a call in C that can be stopped. In either case the keeper
- * names the call to interrupt in `interrupt`, then sends the alarm. If the alarm arrives after that
- * call has ended and another one has begun, it has no effect.
+ * `has_stoppable` once its current call has made a call in C that can be stopped. In either case the
+ * keeper names the call to interrupt in `interrupt`, then sends the alarm. If the alarm arrives
+ * after that call has ended and another one has begun, it has no effect.
  */
 #ifndef TM_NODE_WORKER_PAGE_H
 #define TM_NODE_WORKER_PAGE_H
@@ -67,10 +67,10 @@ struct tm_page {
   _Atomic uint64_t doing;
   struct tm_page_record records[2];
   _Atomic uint64_t words[TM_PAGE_WORDS];
-  _Atomic uint64_t can_interrupt;   /* set to 1 by the worker */
-  _Atomic uint64_t is_in_stoppable; /* likewise */
-  _Atomic uint64_t interrupt;       /* set by the keeper: seq of the assignment, or TM_PAGE_INIT */
-  _Atomic int64_t begun_wall_ns;    /* of the current assignment; only the worker reads it here */
+  _Atomic uint64_t can_interrupt; /* set to 1 by the worker */
+  _Atomic uint64_t has_stoppable; /* likewise */
+  _Atomic uint64_t interrupt;     /* set by the keeper: seq of the assignment, or TM_PAGE_INIT */
+  _Atomic int64_t begun_wall_ns;  /* of the current assignment; only the worker reads it here */
 };
 #define TM_PAGE_INIT UINT64_MAX /* instead of a seq: init() */
 

@@ -22,8 +22,6 @@ void tm_running_call_arm(struct tm_running_call *slot, tm_running_call_fn stop, 
 
 void tm_running_call_disarm(struct tm_running_call *slot)
 {
-  if (slot->shown)
-    atomic_store_explicit(slot->shown, 0, memory_order_release);
   atomic_signal_fence(memory_order_seq_cst);
   atomic_store_explicit(&slot->stop, (tm_running_call_fn)NULL, memory_order_release);
   atomic_signal_fence(memory_order_seq_cst);

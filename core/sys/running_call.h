@@ -28,7 +28,7 @@ typedef void (*tm_running_call_fn)(void *data);
 struct tm_running_call { /* zeroed: nothing is armed */
   _Atomic(tm_running_call_fn) stop;
   _Atomic(void *) data;
-  /* is 1 while a call is armed, for another thread or process that decides whether to send the
+  /* becomes 1 when a call is armed, for another thread or process that decides whether to send the
    * signal; or NULL */
   _Atomic uint64_t *shown;
 };

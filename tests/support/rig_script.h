@@ -91,7 +91,7 @@ static inline long rig_daemon(bool wiped)
 }
 
 static volatile sig_atomic_t rig_is_interrupted;
-static _Atomic uint64_t *rig_is_in_stoppable;
+static _Atomic uint64_t *rig_has_stoppable;
 
 static inline void rig_arm(void *data)
 {
@@ -158,10 +158,8 @@ static inline int rig_run(void *data, const struct tm_run_call *call, struct tm_
   if (strcmp(path, "/spin") == 0)
     return rig_spin(e);
   if (strcmp(path, "/in-c") == 0) {
-    atomic_store(rig_is_in_stoppable, 1);
-    int rc = rig_spin(e);
-    atomic_store(rig_is_in_stoppable, 0);
-    return rc;
+    atomic_store(rig_has_stoppable, 1);
+    return rig_spin(e);
   }
   if (strcmp(path, "/fail") == 0)
     return rig_give(e, TM_RUN_EXCEPTION, "it failed\nfor a reason");
@@ -184,7 +182,7 @@ static inline int rig_worker(void)
                               .run = rig_run,
                               .arm = rig_arm,
                               .interrupt = rig_interrupt,
-                              .shown = &rig_is_in_stoppable,
+                              .shown = &rig_has_stoppable,
                               .recover = rig_recover,
                               .shutdown = rig_shutdown };
   return tm_agent_run(&script);

@@ -158,6 +158,53 @@ describe("a run() that is stuck in Lua", function()
   end)
 end)
 
+describe("a call in C that can be stopped", function()
+  after_each(job.check_end)
+
+  -- One call that takes much longer than the limit: 1,000 times the same picture.
+  local DECODE = [[
+    local image = require "tidemill.image"
+    local function decode()
+      local sources = {}
+      for i = 1, 1000 do sources[i] = os.getenv "PICTURE" end
+      image.batch(sources, { width = 8, height = 8 }) -- line 6, after one of the helpers
+    end
+    local name = require "tidemill.entry_script"().agent_name
+  ]]
+
+  local function decoding_case(script, settings)
+    local t = job.case()
+    t:inputs(2)
+    t:write("picture.pgm", "P5\n3000 3000\n255\n" .. ("x"):rep(9e6))
+    t:script(DECODE .. script)
+    t:pipeline(ONE .. settings)
+    return t, { limit = 60, env = { "PICTURE=" .. t:path "picture.pgm" } }
+  end
+
+  it("is interrupted the first time, also with auto, and its worker survives", function()
+    local t, options = decoding_case([[
+      function run(m)
+        if number_of(m[1]) == 1 then decode() end
+        return { name }
+      end]], "run_invocation_timeout = 1, interrupt_grace = 30")
+    t:expect_job(0, nil, options)
+    assert.same({ "process000" }, t:rows())
+    assert.same({ RUN_TIMEOUT = 1, RUN_DONE = 1 }, t:statuses())
+    local text = t:log "user/error/0/process000.txt"
+    assert.is_truthy(text:find("score.lua:6: run() took longer than run_invocation_timeout (1 s) and was "
+      .. "interrupted", 1, true), text)
+  end)
+
+  it("is interrupted in init(), too", function()
+    local t, options = decoding_case([[
+      function init() decode() end
+      function run(m) return { name } end]], "init_timeout = 0.3, interrupt_grace = 30")
+    local r = t:expect_job(1, nil, options)
+    assert.is_truthy(r.err:find("score.lua:%d+: init%(%) took longer than init_timeout %(0.3 s%) and was "
+      .. "interrupted"), r.err)
+  end)
+end)
+
 describe("recover()", function()
   after_each(job.check_end)
 

@@ -59,7 +59,7 @@ static void a_loop_that_looks_at_a_flag_ends(void **state)
   tm_running_call_disarm(&slot);
 }
 
-static void another_process_sees_that_a_call_runs(void **state)
+static void another_process_sees_that_a_call_was_armed(void **state)
 {
   static _Atomic uint64_t shown;
   struct tm_running_call call = { .shown = &shown };
@@ -67,7 +67,6 @@ static void another_process_sees_that_a_call_runs(void **state)
   tm_running_call_arm(&call, tm_running_call_set_flag, &flag);
   assert_int_equal(atomic_load(&shown), 1);
   tm_running_call_disarm(&call);
-  assert_int_equal(atomic_load(&shown), 0);
 }
 
 static void count(void *data)
@@ -124,7 +123,7 @@ static void only_a_call_that_runs_is_asked(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(a_loop_that_looks_at_a_flag_ends),
-    cmocka_unit_test(another_process_sees_that_a_call_runs),
+    cmocka_unit_test(another_process_sees_that_a_call_was_armed),
     cmocka_unit_test(a_signal_between_two_calls_stops_neither),
     cmocka_unit_test(only_a_call_that_runs_is_asked),
 });
