@@ -18,8 +18,8 @@
  * record.
  *
  * Interruption: the worker sets `can_interrupt` when it handles the keeper's alarm, and
- * `has_stoppable` once its current call has made a call in C that can be stopped. In either case the
- * keeper names the call to interrupt in `interrupt`, then sends the alarm. If the alarm arrives
+ * `has_stoppable` once its current call has made a call in C that can be stopped. In either case
+ * the keeper names the call to interrupt in `interrupt`, then sends the alarm. If the alarm arrives
  * after that call has ended and another one has begun, it has no effect.
  */
 #ifndef TM_NODE_WORKER_PAGE_H

@@ -72,17 +72,7 @@ struct run {
   struct tm_err err;
 };
 
-static int script_load(void *data, const struct tm_setup *setup, bool *has_no_run,
-                       struct tm_script_error *error);
-static int script_init(void *data, struct tm_script_error *error);
-static int script_run(void *data, const struct tm_run_call *call, struct tm_buf *rows,
-                      uint32_t *returned, struct tm_script_error *error);
-static int guest_run(void *data, const struct tm_run_call *call, struct tm_buf *rows,
-                     uint32_t *returned, struct tm_script_error *error);
-static void script_arm(void *data);
-static void script_interrupt(void *data);
-static int script_recover(void *data, const char *reason, struct tm_script_error *error);
-static int script_shutdown(void *data, struct tm_script_error *error);
+static void fill_seam(struct tm_script *out, struct script *s);
 
 static int open_guards(lua_State *L)
 {
@@ -103,21 +93,6 @@ static struct script *new_script(void)
   s->context.handle_ref = s->context.fields_ref = LUA_NOREF;
   tm_list_init(&s->begun.items);
   return s;
-}
-
-static void fill_seam(struct tm_script *out, struct script *s)
-{
-  *out = (struct tm_script) {
-    .data = s,
-    .load = script_load,
-    .init = script_init,
-    .run = s->is_guest ? guest_run : script_run,
-    .arm = script_arm,
-    .interrupt = script_interrupt,
-    .shown = &s->interrupt.running.shown,
-    .recover = script_recover,
-    .shutdown = script_shutdown,
-  };
 }
 
 int tm_lua_script_open(struct tm_script *out, const struct tm_lua_module *modules,
@@ -591,4 +566,21 @@ static int script_shutdown(void *data, struct tm_script_error *error)
     give_error(s, error, TM_RUN_EXCEPTION, &e);
   fflush(stdout);
   return code;
+}
+
+/* ---- what the agent calls ---- */
+
+static void fill_seam(struct tm_script *out, struct script *s)
+{
+  *out = (struct tm_script) {
+    .data = s,
+    .load = script_load,
+    .init = script_init,
+    .run = s->is_guest ? guest_run : script_run,
+    .arm = script_arm,
+    .interrupt = script_interrupt,
+    .shown = &s->interrupt.running.shown,
+    .recover = script_recover,
+    .shutdown = script_shutdown,
+  };
 }
