@@ -8,6 +8,7 @@ set(tm_manual_pages
   jobs
   map
   migrating
+  models
   nodes
   outputs
   pipelines
