@@ -6,6 +6,7 @@
 #include "model/loaded_model.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -357,6 +358,7 @@ static int make_of_file(struct tm_loaded_model *m, const char *path,
     if (options.arena == TM_ARENA_AUTO)
       options.arena = tm_model_varies_in_rows(&f) ? TM_ARENA_ON : TM_ARENA_OFF;
     rc = explain(make(m, path, &options, loading, err), &f, m->runtime, err);
+    malloc_trim(0); /* what loading has freed can be more than the weights */
   }
   tm_onnx_file_release(&f);
   return rc;

@@ -211,6 +211,30 @@ describe("a model", function()
     assert.equal("", r.out .. r.err) -- nothing of the library's either
   end)
 
+  it("does not keep the memory that loading it has freed", function()
+    local library = versions.library "1.30" -- 1.17 needs the weights twice
+    if not library then return pending(versions.MISSING) end
+    if os.getenv "TM_SANITIZE" then return end -- its memory is another
+    local t, side = job.case(), 1024
+    local wide = { inputs = { { "x", "float32", { "n", side } } }, outputs = { { "y", "float32", { "n", side } } } }
+    wide.initializers, wide.nodes = {}, {}
+    for i = 1, 4 do
+      wide.initializers[i] = { "w" .. i, "float32", { side, side }, ("\0\0\128?"):rep(side * side) }
+      wide.nodes[i] = { "MatMul", { i == 1 and "x" or "x" .. i, "w" .. i }, { i == 4 and "y" or "x" .. i + 1 } }
+    end
+    onnx_writer.write(t:path "wide.onnx", wide)
+    t:write("load.lua", [[
+      local fs, onnx = require "tidemill.fs", require "tidemill.onnx"
+      local function own() return fs.read("/proc/self/status"):match "RssAnon:%s+(%d+)" / 1024 end
+      assert(onnx.runtime())
+      local before = own()
+      local session = onnx.InferenceSession "wide.onnx"
+      local more = own() - before
+      assert(more > 5 and more < 17, more .. " MB for 16 MB of weights")
+      session:close()]])
+    t:expect(t:run({ "lua", "load.lua" }, { env = { "TIDEMILL_ONNXRUNTIME=" .. library } }), 0)
+  end)
+
   for_versions("that runs too long is stopped, and runs again in the same worker", { "count" },
     function(t, environment)
       t:inputs(5)
