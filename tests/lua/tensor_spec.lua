@@ -502,14 +502,25 @@ describe("a loop over a tensor", function()
     return loops
   end
 
+  -- LuaJIT gives up on a loop at random, and tries it again later. It never compiles some loops.
+  local function most_compiled_loops(f)
+    local most = 0
+    for _ = 1, 10 do
+      most = math.max(most, compiled_loops(f))
+      if most == 2 then break end
+    end
+    return most
+  end
+
   it("is compiled for every type", function()
     if not jit.status() then return end
     for _, name in ipairs { "float32", "float64", "float16", "int8", "uint8", "int16", "uint16", "int32", "uint32",
                             "int64", "uint64", "bool" } do
       local t, wide, v = tensor.new(name, { 500 }), tensor.new(name, { 500, 2 }), 1
       if name == "bool" then v = true end
-      local count = 0
-      assert.equal(2, compiled_loops(function()
+      local count
+      assert.equal(2, most_compiled_loops(function()
+        count = 0
         for i = 1, 500 do wide:set(v, i, 2) end
         for i = 1, 500 do if wide:at(i, 2) == v and t[i] ~= v then count = count + 1 end end
       end), name)
