@@ -15,7 +15,7 @@ usage: tests/bench/inference.sh [--short] [--dir DIR] [--program FILE] [--beside
   --before FILE      an older build of the program, for 'start'
   --times N          how often each is measured (default: 5; the shortest counts)
   --share            'memory' also measures workers that share the weights
-  --runtime VERSION  the ONNX Runtime of tests/support/onnxruntime: 1_17 or 1_30 (default)
+  --runtime VERSION  the ONNX Runtime of tests/support/onnxruntime: 1_17 (default of --short), or 1_30
 END
 }
 
@@ -23,7 +23,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 program=$here/../../build/tidemill
 beside=$here/../../build/tests/bench/bench_inference
 dir=${TMPDIR:-/tmp}
-short=no before='' runtime=1_30 given='' share=no
+short=no before='' runtime='' given='' share=no
 parts=()
 while [ $# -gt 0 ]; do
   case $1 in
@@ -50,6 +50,7 @@ program=$(realpath "$program") beside=$(realpath "$beside")
 # shellcheck source=tests/bench/common.sh
 source "$here/common.sh"
 
+[ "$runtime" ] || runtime=$([ $short = yes ] && echo 1_17 || echo 1_30)
 library=TM_TEST_ONNXRUNTIME_$runtime modules=TM_TEST_ONNXRUNTIME_NODE_$runtime
 if [ ! "${!library-}" ]; then
   while IFS= read -r line; do declare "${line?}"; done < <(bash "$here/../support/onnxruntime/versions.sh" find)
@@ -167,7 +168,7 @@ images_in_c()
 images()
 {
   heading "$images JPEGs of $width x $height through a ResNet-18 to scores, 2 workers, whole process, shortest of $repeats"
-  make resnet "$place/resnet.onnx" $filters
+  make resnet "$place/resnet.onnx" $crop $filters
   make_pictures
   turns images_ours images_in_c
   same "$place/scores" "$place/scores_in_c"
@@ -192,7 +193,7 @@ node()
   local name="onnxruntime-node"
   heading "$((8 * batches * times)) tensors of 3 x $crop x $crop through that model, batches of 8, 1 thread, shortest of $repeats"
   type -P node >/dev/null || { row "$name" '%s' "node is not installed"; return 0; }
-  make resnet "$place/resnet.onnx" $filters
+  make resnet "$place/resnet.onnx" $crop $filters
   make tensors "$place/tensors" $((batches * 8 * 3 * crop * crop))
   turns session_ours session_in_node
   cmp "$place/out" "$place/out_in_node"
@@ -278,7 +279,7 @@ threads()
 {
   local way
   heading "$((items * 8)) tensors through that model, batches of 8, whole process, shortest of $repeats"
-  make resnet "$place/resnet.onnx" $filters
+  make resnet "$place/resnet.onnx" $crop $filters
   make_items $items
   turns "${threads[@]}"
   for way in "${threads[@]}"; do images_a_second "${ways[$way]}" "$place/$way"; done

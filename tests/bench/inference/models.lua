@@ -1,5 +1,6 @@
 -- The models to measure with, with random weights, the same bytes every time:
---   models.lua resnet FILE [WIDTH]    of the shape of ResNet-18; WIDTH: filters of its first layer
+--   models.lua resnet FILE SIZE WIDTH of the shape of ResNet-18, for images of SIZE x SIZE pixels;
+--                                     WIDTH: filters of its first layer, 64
 --   models.lua trees FILE             100 trees over 10 numbers
 --   models.lua wide FILE MEGABYTES    products of matrices, nearly nothing but weights
 --   models.lua table FILE ROWS        a table for the trees
@@ -66,9 +67,9 @@ local function block(net, x, from, to, stride)
   return add(net, "Relu", { add(net, "Add", { y, x }) })
 end
 
-local function write_resnet(path, width)
+local function write_resnet(path, size, width)
   local net, from = new_network(), width
-  net.inputs = { { "image", "float32", { "n", 3, "h", "w" } } }
+  net.inputs = { { "image", "float32", { "n", 3, size, size } } }
   net.outputs = { { "scores", "float32", { "n", 1000 } } }
   local x = add(net, "Relu", { filters(net, "image", 3, width, 7, 2) })
   x = add(net, "MaxPool", { x }, { kernel_shape = { 3, 3 }, strides = { 2, 2 }, pads = { 1, 1, 1, 1 } })
@@ -158,4 +159,4 @@ end
 
 local writers = { resnet = write_resnet, trees = write_trees, table = write_table, wide = write_wide,
   tensors = write_tensors }
-writers[arg[1]](arg[2], tonumber(arg[3] or 64))
+writers[arg[1]](arg[2], tonumber(arg[3]), tonumber(arg[4]))
