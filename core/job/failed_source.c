@@ -12,7 +12,7 @@
 #include "data/files/failed.h"
 #include "data/item.h"
 #include "job/import.h"
-#include "plan/drop.h"
+#include "plan/bound.h"
 #include "record/job_record.h"
 #include "record/owner.h"
 #include "store/jobs.h"

@@ -19,4 +19,9 @@ struct tm_bound {
 void tm_bound_init(struct tm_bound *b, const struct tm_step *s, const char *job_dir);
 void tm_bound_release(struct tm_bound *b);
 
+/* Removes a step that has run in another job, and whose outputs other steps read: its readers no
+ * longer wait for it, and arguments that are paths of its outputs become absolute paths in
+ * `job_dir`, where it has run. */
+void tm_pipeline_drop_step(struct tm_pipeline *p, size_t at, const char *job_dir);
+
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "plan/bound.h"
-#include "plan/drop.h"
 #include "plan/graph.h"
 #include "plan/read.h"
 #include "tree.h"
