@@ -21,6 +21,7 @@ static void free_list(char **list)
 void tm_config_release(struct tm_config *c)
 {
   free(c->entry_script);
+  free(c->model);
   free(c->source_directory);
   free(c->append_row_file_name);
   for (size_t i = 0; i < c->partition_keys_len; i++)

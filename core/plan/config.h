@@ -53,6 +53,8 @@ struct tm_config {
 #undef BOOL
 #undef WORD
   char *entry_script;      /* absolute */
+  char *model;             /* absolute; NULL: entry_script is a file */
+  const char *script_text; /* with a model: the contents of entry_script, which is not a file */
   char *source_directory;  /* absolute, or NULL: only the entry script is copied */
   int64_t mini_batch_size; /* files; for tables bytes or rows; 0 with partition_keys */
   bool counts_rows;

@@ -405,14 +405,45 @@ static int visit_modules(struct walk *w, char *const *module_paths)
   return rc;
 }
 
-/* Walks `source`, or only the file `only` in it. */
-static int walk_all(struct walk *w, const char *only, char *const *module_paths, char hash[17])
+/* A script that is not a file. */
+static int visit_text(struct walk *w, const char *text, const char *relative)
+{
+  char *to_path = w->target ? place_of(w, relative) : NULL, facts[TM_TREE_FILE_FACTS];
+  size_t n = strlen(text);
+  int rc = to_path ? tm_fs_write_file(w->fs, to_path, text, n, 0600, w->err) : 0;
+  free(to_path);
+  if (rc < 0)
+    return rc;
+  tm_hash_reset(w->one);
+  tm_hash_add(w->one, text, n);
+  tm_tree_file_facts(facts, false, tm_hash_end(w->one));
+  hash_entry(w, 'F', relative, facts, sizeof(facts));
+  w->bytes += (int64_t)n;
+  return count_entry(w);
+}
+
+/* Of a script that is a link, the target is copied. */
+static int visit_only(struct walk *w, const char *only)
+{
+  char *path = tm_path_join(w->source, only);
+  struct tm_stat st;
+  int rc = w->fs->stat(w->fs->self, path, true, &st);
+  if (rc < 0)
+    tm_err_system(w->err, rc, "cannot look at '%s'", path);
+  else if ((rc = count_entry(w)) == 0)
+    rc = visit_file(w, path, only, st.mode);
+  free(path);
+  return rc;
+}
+
+/* Walks `source`, or only the file `only` in it, whose contents may be `text`. */
+static int walk_all(struct walk *w, const char *only, const char *text, char *const *module_paths,
+                    char hash[17])
 {
   w->prefix = "";
   w->all = tm_hash_new();
   w->one = tm_hash_new();
   w->piece = tm_xmalloc(PIECE);
-  struct tm_stat st;
   int rc;
   for (int i = 0; i < 2; i++)
     w->has_skipped[i] =
@@ -422,14 +453,7 @@ static int walk_all(struct walk *w, const char *only, char *const *module_paths,
     rc = rc < 0 ? rc : visit_source(w);
     tm_ignore_release(&w->ignore);
   } else {
-    char *path = tm_path_join(w->source, only);
-    rc = w->fs->stat(w->fs->self, path, true,
-                     &st); /* for a script that is a link, its target is copied */
-    if (rc < 0)
-      tm_err_system(w->err, rc, "cannot look at '%s'", path);
-    else if ((rc = count_entry(w)) == 0)
-      rc = visit_file(w, path, only, st.mode);
-    free(path);
+    rc = text ? visit_text(w, text, only) : visit_only(w, only);
   }
   if (rc >= 0)
     rc = visit_modules(w, module_paths);
@@ -472,42 +496,6 @@ int tm_snapshot_place(const struct tm_fs *fs, const char *temporary, const char 
   return rc;
 }
 
-/* The name of the entry script below the folder that is copied. */
-static const char *inner_script(const struct tm_config *config)
-{
-  const char *inner = config->source_directory
-                          ? config->entry_script + strlen(config->source_directory)
-                          : tm_path_base(config->entry_script);
-  return inner + strspn(inner, "/");
-}
-
-char *tm_snapshot_script(const struct tm_config *config, const char *dir)
-{
-  return tm_path_join(dir, inner_script(config));
-}
-
-int tm_snapshot_check(const struct tm_fs *fs, const struct tm_config *config, struct tm_err *err)
-{
-  struct tm_ignore ignore = { 0 };
-  char *path = tm_xstrdup(inner_script(config));
-  int rc =
-      config->source_directory ? tm_ignore_read(&ignore, fs, config->source_directory, err) : 0;
-  int line = 0;
-  for (char *c = strchr(path, '/'); c && line == 0; c = strchr(c + 1, '/')) {
-    *c = '\0';
-    line = tm_ignore_line(&ignore, path, true);
-    *c = '/';
-  }
-  line = line > 0 ? line : tm_ignore_line(&ignore, path, false);
-  if (rc == 0 && line > 0)
-    rc = tm_err_set(err, TM_EUSAGE,
-                    "%s/" TM_IGNORE_NAME ":%d: the entry script '%s' is left out by it",
-                    config->source_directory, line, path);
-  tm_ignore_release(&ignore);
-  free(path);
-  return rc;
-}
-
 static int take_once(struct walk *w, const struct tm_config *config, char hash[17])
 {
   int rc = tm_fs_remove_tree(w->fs, w->target, w->err);
@@ -517,7 +505,8 @@ static int take_once(struct walk *w, const struct tm_config *config, char hash[1
     *w->err = (struct tm_err)TM_ERR_NONE; /* of the try before */
   if (rc == 0)
     rc = tm_fs_make_dirs(w->fs, w->target, 0700, w->err);
-  return rc < 0 ? rc : walk_all(w, only_file(config), config->module_paths, hash);
+  return rc < 0 ? rc
+                : walk_all(w, only_file(config), config->script_text, config->module_paths, hash);
 }
 
 int tm_snapshot_take(const struct tm_fs *fs, const struct tm_config *config, const char *job_dir,
@@ -562,7 +551,7 @@ int tm_snapshot_hash(const struct tm_fs *fs, const struct tm_config *config, con
 {
   struct walk w = { .fs = fs, .err = err };
   char *source = walk_start(&w, config, job_dir);
-  int rc = walk_all(&w, only_file(config), config->module_paths, out);
+  int rc = walk_all(&w, only_file(config), config->script_text, config->module_paths, out);
   free(source);
   return rc;
 }
@@ -570,14 +559,14 @@ int tm_snapshot_hash(const struct tm_fs *fs, const struct tm_config *config, con
 int tm_snapshot_hash_dir(const struct tm_fs *fs, const char *dir, char out[17], struct tm_err *err)
 {
   struct walk w = { .fs = fs, .source = dir, .is_copy = true, .err = err };
-  return walk_all(&w, NULL, NULL, out);
+  return walk_all(&w, NULL, NULL, NULL, out);
 }
 
 int tm_snapshot_pack(struct tm_snapshot_pack *p, const struct tm_fs *fs, const char *dir,
                      char out[17], struct tm_err *err)
 {
   struct walk w = { .fs = fs, .source = dir, .is_copy = true, .pack = p, .err = err };
-  int rc = walk_all(&w, NULL, NULL, out);
+  int rc = walk_all(&w, NULL, NULL, NULL, out);
   tm_buf_release(&p->bytes);
   return rc;
 }
@@ -588,8 +577,8 @@ int tm_snapshot_list(struct tm_snapshot_list *out, const struct tm_fs *fs,
 {
   struct walk w = { .fs = fs, .source = copy, .is_copy = copy, .list = out, .err = err };
   char *source = copy ? NULL : walk_start(&w, config, job_dir), hash[17];
-  int rc = copy ? walk_all(&w, NULL, NULL, hash)
-                : walk_all(&w, only_file(config), config->module_paths, hash);
+  int rc = copy ? walk_all(&w, NULL, NULL, NULL, hash)
+                : walk_all(&w, only_file(config), config->script_text, config->module_paths, hash);
   free(source);
   return rc;
 }

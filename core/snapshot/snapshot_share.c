@@ -19,7 +19,7 @@ bool tm_snapshot_is_same(const struct tm_config *a, const struct tm_config *b)
     return false;
   if (a->source_directory && b->source_directory)
     return strcmp(a->source_directory, b->source_directory) == 0;
-  return !a->source_directory && !b->source_directory &&
+  return !a->source_directory && !b->source_directory && a->script_text == b->script_text &&
          strcmp(a->entry_script, b->entry_script) == 0;
 }
 
