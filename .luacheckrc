@@ -8,6 +8,7 @@ exclude_files = { "build", "build-*" }
 -- An entry script defines its hooks as globals.
 local hooks = { "init", "run", "shutdown", "recover" }
 files["examples"] = { globals = hooks }
+files["stdlib/tidemill/model_script.lua"] = { globals = hooks }
 files["tests"] = { globals = hooks, allow_defined_top = true }
 
 -- Types alone: what C provides, without bodies.

@@ -189,6 +189,17 @@ static int read_side_inputs(struct tm_step *s, const struct tm_json *v,
   return rc;
 }
 
+void tm_inputs_add_side_input(struct tm_step *s, struct tm_dataset *d)
+{
+  struct tm_json *record = tm_json_get(s->effective, "side_inputs");
+  size_t n = s->side_inputs_len + 1;
+  if (!record)
+    record = tm_json_set(s->effective, "side_inputs", tm_json_new(TM_JSON_ARRAY));
+  tm_json_add(record, tm_dataset_to_json(d));
+  s->side_inputs = tm_xrealloc(s->side_inputs, n * sizeof(*s->side_inputs));
+  s->side_inputs[s->side_inputs_len++] = d;
+}
+
 /* Places. */
 
 /* "score/inputs/model"; without a usable name, by number. */

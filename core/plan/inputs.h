@@ -21,6 +21,8 @@
  * types, two with one name, a side input that does not exist. */
 int tm_inputs_read(struct tm_step *s, const struct tm_json *v, const struct tm_plan_reader *r,
                    struct tm_err *err);
+/* Adds a side input of files with no name and no place of its own; takes it over. */
+void tm_inputs_add_side_input(struct tm_step *s, struct tm_dataset *d);
 /* Side inputs that `step` writes now refer to its outputs in `job_dir`. */
 void tm_inputs_settle(struct tm_step *s, const char *step, const char *job_dir);
 /* Checks that no two steps put something at one path. */

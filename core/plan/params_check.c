@@ -117,7 +117,32 @@ static int check_fields(const char *kind, const struct tm_field *fields, size_t 
     if (given && tm_params_check_field(&fields[j], given, err) < 0)
       return TM_EUSAGE;
   }
-  return has_aliases ? check_aliases(v, err) : 0;
+  return 0;
+}
+
+/* A step has either an entry script or a model. */
+static int check_script(const struct tm_json *config, struct tm_err *err)
+{
+  bool has_script = tm_json_get(config, "entry_script"), has_model = tm_json_get(config, "model");
+  if (has_script && has_model)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'entry_script' and 'model' are both given; accepted: one of them. A script "
+                      "loads a model itself: require \"tidemill.onnx\"");
+  if (!has_script && !has_model)
+    return tm_err_set(err, TM_EUSAGE,
+                      "'entry_script' is missing; it is required: a path, or 'model' in place of "
+                      "it: an ONNX file");
+  if (has_model && tm_json_get(config, "source_directory"))
+    return tm_err_set(err, TM_EUSAGE,
+                      "'source_directory' goes with 'entry_script', not with 'model': files for "
+                      "the model's script are 'side_inputs' and 'arguments'");
+  return 0;
+}
+
+static int check_config(const struct tm_json *config, struct tm_err *err)
+{
+  int rc = check_script(config, err);
+  return rc < 0 ? rc : check_aliases(config, err);
 }
 
 /* The form of the table: a constructor's name, or the options of a method, "{ overwrite }". */
@@ -155,7 +180,9 @@ int tm_params_check(const char *kind, const struct tm_json *v, struct tm_err *er
     return tm_params_locate(kind, is_foreign ? NULL : v,
                             err); /* `v` was made at a different line */
   }
-  if (check_fields(kind, fields, n, members, strcmp(kind, "ParallelRunConfig") == 0, err) < 0)
-    return tm_params_locate(kind, v, err);
-  return 0;
+  bool is_config = strcmp(kind, "ParallelRunConfig") == 0;
+  int rc = check_fields(kind, fields, n, members, is_config, err);
+  if (rc == 0 && is_config)
+    rc = check_config(members, err);
+  return rc < 0 ? tm_params_locate(kind, v, err) : 0;
 }

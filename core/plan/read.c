@@ -6,6 +6,7 @@
  *                              -> outputs.c: what the steps write
  *                              -> inputs.c: what they read, and where it is
  *                              -> script_arguments.c: what the script gets
+ *                              -> model_script.c: the same for a model in place of a script
  *                              -> here: names
  *                              -> graph.c: which step waits for which
  *
@@ -33,6 +34,7 @@
 #include "plan/splitting.h"
 #include "plan/graph.h"
 #include "plan/inputs.h"
+#include "plan/model_script.h"
 #include "plan/overlap.h"
 #include "params/params.h"
 #include "plan/params_check.h"
@@ -198,7 +200,7 @@ static struct tm_step *read_step(const struct tm_json *v, const struct tm_plan_r
   struct tm_json *taken = tm_json_new(TM_JSON_OBJECT);
   bool is_read = tm_inputs_read(s, v, r, err) == 0 &&
                  tm_script_arguments_read(s, v, r, taken, err) == 0 &&
-                 read_config(s, v, r, taken, err) == 0 &&
+                 tm_model_script_add(s, v, r, err) == 0 && read_config(s, v, r, taken, err) == 0 &&
                  tm_outputs_fill(&r->outputs, s, v, err) == 0 && check_import(s, v, err) == 0;
   tm_json_free(taken);
   if (!is_read) {

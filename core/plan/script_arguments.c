@@ -219,6 +219,34 @@ int tm_script_arguments_read(struct tm_step *s, const struct tm_json *v,
   return rc;
 }
 
+bool tm_script_arguments_have(const struct tm_step *s, const char *option)
+{
+  size_t n = strlen(option);
+  for (size_t i = 0; i < s->arguments_len; i++)
+    if (strncmp(s->arguments[i], option, n) == 0 && strchr("=", s->arguments[i][n]))
+      return true;
+  return false;
+}
+
+int tm_script_arguments_put(struct tm_step *s, const char *option, const char *path,
+                            struct tm_err *err)
+{
+  size_t n = s->arguments_len;
+  if (tm_script_arguments_have(s, option))
+    return tm_err_set(err, TM_EUSAGE,
+                      "'%s' is among 'arguments', and the step has it already: '%s'; leave it out",
+                      option, path);
+  s->arguments = tm_xrealloc(s->arguments, (n + 3) * sizeof(char *));
+  memmove(s->arguments + 2, s->arguments, n * sizeof(char *));
+  s->arguments[0] = tm_xstrdup(option);
+  s->arguments[1] = tm_xstrdup(path);
+  s->arguments_len = n + 2;
+  for (size_t i = 0; i < s->paths_len; i++)
+    s->paths[i].at += 2;
+  record_arguments(s);
+  return 0;
+}
+
 void tm_script_arguments_settle(struct tm_step *s, const char *step, const char *job_dir)
 {
   size_t kept = 0;

@@ -15,6 +15,11 @@
 int tm_script_arguments_read(struct tm_step *s, const struct tm_json *v,
                              const struct tm_plan_reader *r, struct tm_json *taken,
                              struct tm_err *err);
+/* Whether the option is among them, alone or as "OPTION=VALUE". */
+bool tm_script_arguments_have(const struct tm_step *s, const char *option);
+/* Puts an option with a path before the arguments. TM_EUSAGE: they have the option already. */
+int tm_script_arguments_put(struct tm_step *s, const char *option, const char *path,
+                            struct tm_err *err);
 /* Arguments that are places of `step` become paths in `job_dir`, where it has run. */
 void tm_script_arguments_settle(struct tm_step *s, const char *step, const char *job_dir);
 

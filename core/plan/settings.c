@@ -25,6 +25,8 @@
 #include "sys/machine/gpus.h"
 #include "sys/process.h"
 
+extern const char tm_text_model_script[]; /* stdlib/tidemill/model_script.lua: CMakeLists.txt */
+
 void tm_settings_add(struct tm_json *settings, const char *name, struct tm_json *value,
                      const char *origin)
 {
@@ -208,6 +210,19 @@ static int fill_paths(struct tm_config *c, const struct tm_json *settings, const
   return 0;
 }
 
+/* The script of a step with a model: model_script.h. */
+static int fill_script(struct tm_config *c, const struct tm_json *settings, const char *base_dir,
+                       bool keeps_script, struct tm_err *err)
+{
+  const char *given = text_setting(settings, "model");
+  if (!given)
+    return fill_paths(c, settings, base_dir, keeps_script, err);
+  c->model = tm_path_absolute(base_dir, given);
+  c->entry_script = tm_xprintf("%s.lua", c->model);
+  c->script_text = tm_text_model_script;
+  return 0;
+}
+
 static char **module_paths_of(const struct tm_json *environment, const char *base_dir)
 {
   const struct tm_json *paths = tm_json_get(environment, "module_paths");
@@ -328,7 +343,7 @@ int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const st
     rc = fill_environment(c, settings, base_dir, err);
   if (rc == 0)
     rc = fill_nodes(c, settings, base_dir, err);
-  return rc < 0 ? rc : fill_paths(c, settings, base_dir, step->keeps_script, err);
+  return rc < 0 ? rc : fill_script(c, settings, base_dir, step->keeps_script, err);
 }
 
 /* Names in their order, and one hash over names and values. */
@@ -356,7 +371,13 @@ void tm_settings_publish(struct tm_json *settings, const struct tm_config *c)
     tm_json_set(variables, "value", hide_values(tm_json_get(variables, "value")));
   if (environment)
     tm_json_set(environment, "variables", hide_values(tm_json_get(environment, "variables")));
-  tm_json_set(tm_json_get(settings, "entry_script"), "value", tm_json_new_string(c->entry_script));
+  if (c->model) {
+    tm_json_set(tm_json_get(settings, "model"), "value", tm_json_new_string(c->model));
+    tm_settings_add(settings, "entry_script", tm_json_new_string(c->entry_script), "model");
+  } else {
+    tm_json_set(tm_json_get(settings, "entry_script"), "value",
+                tm_json_new_string(c->entry_script));
+  }
   if (c->source_directory)
     tm_json_set(tm_json_get(settings, "source_directory"), "value",
                 tm_json_new_string(c->source_directory));

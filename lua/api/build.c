@@ -61,22 +61,18 @@ static struct tm_json *list_of(struct tm_json *step, const char *key)
   return tm_json_set(step, key, list);
 }
 
-int tidemill_pipeline_add_step(struct tidemill_pipeline_step **out, struct tidemill_pipeline *p,
-                               const char *name, const char *entry_script, struct tm_err *err)
+/* `key`: of the ParallelRunConfig, which names what the step runs. */
+static int add_step(struct tidemill_pipeline_step **out, struct tidemill_pipeline *p,
+                    const char *name, const char *key, const char *path, struct tm_err *err)
 {
   struct tm_json *steps, *step, *config;
-  if (out)
-    *out = NULL;
-  if (tm_need(err, "tidemill_pipeline_add_step()", "p", p, "name", name, "entry_script",
-              entry_script, NULL) < 0)
-    return TM_EUSAGE;
   steps = tm_json_get(p->tree, "steps");
   if (tm_draft_has_step(p, name))
     return tm_err_set(err, TM_EUSAGE, "there is a step '%s' already", name);
   step = tagged("ParallelRunStep");
   config = tagged("ParallelRunConfig");
   tm_json_set(step, "name", tm_json_new_string(name));
-  tm_json_set(config, "entry_script", tm_json_new_string(entry_script));
+  tm_json_set(config, key, tm_json_new_string(path));
   tm_json_set(step, "parallel_run_config", config);
   tm_json_set(step, "inputs", tm_json_new(TM_JSON_ARRAY));
   tm_json_set(step, "arguments", tm_json_new(TM_JSON_ARRAY));
@@ -85,6 +81,29 @@ int tidemill_pipeline_add_step(struct tidemill_pipeline_step **out, struct tidem
   if (out)
     *out = tm_draft_step(p, steps->list.len - 1);
   return 0;
+}
+
+int tidemill_pipeline_add_step(struct tidemill_pipeline_step **out, struct tidemill_pipeline *p,
+                               const char *name, const char *entry_script, struct tm_err *err)
+{
+  if (out)
+    *out = NULL;
+  if (tm_need(err, "tidemill_pipeline_add_step()", "p", p, "name", name, "entry_script",
+              entry_script, NULL) < 0)
+    return TM_EUSAGE;
+  return add_step(out, p, name, "entry_script", entry_script, err);
+}
+
+int tidemill_pipeline_add_model_step(struct tidemill_pipeline_step **out,
+                                     struct tidemill_pipeline *p, const char *name,
+                                     const char *model, struct tm_err *err)
+{
+  if (out)
+    *out = NULL;
+  if (tm_need(err, "tidemill_pipeline_add_model_step()", "p", p, "name", name, "model", model,
+              NULL) < 0)
+    return TM_EUSAGE;
+  return add_step(out, p, name, "model", model, err);
 }
 
 /* ---- values ---- */

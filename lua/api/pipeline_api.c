@@ -151,7 +151,8 @@ int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err)
     const char *script = p->steps[i]->config.entry_script;
     bool is_new;
     tm_map_add(&seen, script, strlen(script), &is_new);
-    if (is_new) /* several steps may share one */
+    /* several steps may share one; that of a model is part of the program */
+    if (is_new && !p->steps[i]->config.script_text)
       rc = tm_lua_check_script(script, script, tm_lua_modules(), err);
     if (rc >= 0)
       rc = tm_snapshot_check(tm_fs_real(), &p->steps[i]->config, err);

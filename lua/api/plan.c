@@ -22,6 +22,7 @@
 #include "entry/step_walk.h"
 #include "entry/table_look.h"
 #include "job/preflight.h"
+#include "plan/model_script.h"
 #include "slurm/slurm_test.h"
 
 #define VALUE_MAX 200 /* shown bytes of a setting */
@@ -135,6 +136,8 @@ static int cut_all(struct cutting *c, const struct tm_plan *plan, const struct t
         break;
       if (call.frame)
         tm_table_look_add(&c->table, call.frame, ROWS_SHOWN, "  ");
+      if (call.frame && (rc = tm_model_script_check_columns(step, call.frame, err)) < 0)
+        break;
       has_looked = true;
     }
     c->has_rows |= w.is_table && mb->items == 0;

@@ -17,6 +17,7 @@
 #include "entry/script_folders.h"
 #include "entry/step_walk.h"
 #include "prompt/replay.h"
+#include "snapshot/snapshot.h"
 
 struct tidemill_script {
   struct tm_log log;
@@ -30,6 +31,7 @@ struct tidemill_script {
   /* Of a step of a pipeline. */
   struct tm_pipeline *pipeline;
   char *script_dir;
+  struct tm_snapshot copy; /* of a step with a model: its script is not a file */
   struct tm_step_walk walk;
   /* Of a mini-batch of a job. */
   struct tm_replay *replay;

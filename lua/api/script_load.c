@@ -145,16 +145,26 @@ static int take_arguments(struct tidemill_script *s, struct tm_err *err)
   return 0;
 }
 
+/* Copies a script that is not a file. */
+static int copy_script(struct tidemill_script *s, struct tm_err *err)
+{
+  char *to = s->step->config.script_text ? tm_path_join(s->folders.root, "script") : NULL;
+  int rc = to ? tm_snapshot_take(tm_fs_real(), &s->step->config, NULL, to, &s->copy, err) : 0;
+  free(to);
+  return rc;
+}
+
 static void fill_setup(struct tidemill_script *s)
 {
   tm_require(s->folders.root && !s->script_dir);
   const struct tm_config *config = &s->step->config;
   tm_setup_of_step(&s->trial.setup, s->step);
-  s->script_dir = config->source_directory ? tm_xstrdup(config->source_directory)
-                                           : tm_path_dir(config->entry_script);
+  s->script_dir = s->copy.dir                ? tm_xstrdup(s->copy.dir)
+                  : config->source_directory ? tm_xstrdup(config->source_directory)
+                                             : tm_path_dir(config->entry_script);
   tm_script_folders_give(&s->folders, &s->trial.setup);
   s->variables = config->environment;
-  s->trial.setup.script = config->entry_script;
+  s->trial.setup.script = s->copy.script ? s->copy.script : config->entry_script;
   s->trial.setup.script_dir = s->script_dir;
   s->trial.setup.is_interruptible = config->interruptible != TM_NOT_INTERRUPTIBLE;
 }
@@ -177,6 +187,8 @@ int tm_script_load_step(struct tidemill_script **out, const struct tidemill_runt
     rc = tm_script_folders_make(&s->folders, "try", err);
   if (rc >= 0)
     rc = take_arguments(s, err);
+  if (rc >= 0)
+    rc = copy_script(s, err);
   if (rc >= 0) {
     fill_setup(s);
     rc = claim(s, o, err);
@@ -313,6 +325,9 @@ static void release_results(struct tidemill_script *s)
 /* Removes empty folders of outputs among the arguments of a step. */
 static void leave_folders(struct tidemill_script *s)
 {
+  if (s->copy.dir)
+    tm_tree_remove(s->copy.dir, NULL);
+  tm_snapshot_release(&s->copy);
   for (size_t i = 0; s->pipeline && s->step && i < s->step->paths_len; i++)
     rmdir(s->step->arguments[s->step->paths[i].at]);
   if (tm_script_folders_leave(&s->folders))

@@ -114,6 +114,7 @@ static void null_arguments_are_named(void **state)
   build(&h);
   p = h.pipeline;
   expect(&h, tidemill_pipeline_add_step(&h.step, p, "a", NULL, &h.err), "`entry_script` is NULL");
+  expect(&h, tidemill_pipeline_add_model_step(&h.step, p, "a", NULL, &h.err), "`model` is NULL");
   host_must(&h, tidemill_pipeline_add_step(&h.step, p, "a", "score.lua", &h.err));
   expect(&h, tidemill_pipeline_step_set(h.step, "mini_batch_size", NULL, &h.err),
          "`value` is NULL");

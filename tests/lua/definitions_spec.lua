@@ -86,7 +86,8 @@ describe("ParallelRunConfig", function()
     local words = refused(function()
       local _ = Config { mini_batch_size = 1 }
     end)
-    assert.equal("ParallelRunConfig: 'entry_script' is missing; it is required: a path", words)
+    assert.equal("ParallelRunConfig: 'entry_script' is missing; it is required: a path, or 'model' in place of it: an "
+      .. "ONNX file", words)
   end)
 
   it("refuses what is not a table", function()

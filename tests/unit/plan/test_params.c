@@ -183,9 +183,13 @@ static void refuses(void **state)
     { "ParallelRunConfig", "{'entry_script':'a\\u0000b'}",
       "p.lua:12: ParallelRunConfig: 'entry_script' is \"a\\x00b\"; accepted: a path" },
     { "ParallelRunConfig", "{}",
-      "p.lua:12: ParallelRunConfig: 'entry_script' is missing; it is required: a path" },
+      "p.lua:12: ParallelRunConfig: 'entry_script' is missing; it is required: a path, or 'model' "
+      "in "
+      "place of it: an ONNX file" },
     { "ParallelRunConfig", "[]",
-      "p.lua:12: ParallelRunConfig: 'entry_script' is missing; it is required: a path" },
+      "p.lua:12: ParallelRunConfig: 'entry_script' is missing; it is required: a path, or 'model' "
+      "in "
+      "place of it: an ONNX file" },
     { "ParallelRunConfig", "7",
       "p.lua:12: ParallelRunConfig: the argument is 7; accepted: a table, ParallelRunConfig { name "
       "= value, ... }" },

@@ -267,7 +267,9 @@ static void the_stack_is_the_users(void **state)
   fails_with(w,
              "local t = require 'tidemill'\nlocal function make()\n  local c = t.ParallelRunConfig "
              "{}\nend\nmake()\nmake()",
-             "ParallelRunConfig: 'entry_script' is missing; it is required: a path", "score.lua:3");
+             "ParallelRunConfig: 'entry_script' is missing; it is required: a path, or 'model' in "
+             "place of it: an ONNX file",
+             "score.lua:3");
   assert_string_equal(
       w->e.stack.data,
       "stack traceback:\n\tscore.lua:3: in function 'make'\n\tscore.lua:5: in main code");

@@ -1,0 +1,313 @@
+-- model_script.lua - the entry script of a step that has a model in place of a script:
+-- `tidemill map --model m.onnx INPUT...`, and ParallelRunConfig { model = "m.onnx" }.
+--
+-- Of a table it returns the columns, followed by the model's outputs; of an image a line of JSON
+-- with its name, the best label and its score. It is an ordinary entry script, which gets the
+-- model as an argument. Copy it to change what it does.
+local argparse = require "tidemill.argparse"
+local frame = require "tidemill.frame"
+local image = require "tidemill.image"
+local json = require "tidemill.json"
+local onnx = require "tidemill.onnx"
+require "tidemill.tensor"
+
+local parser = argparse.ArgumentParser { prog = "model", description = "scores tables and images with an ONNX model" }
+local function add(name, options) parser:add_argument("--" .. name, options) end
+
+add("model", { required = true, metavar = "FILE", help = "the ONNX model" })
+add("outputs", { nargs = "+", metavar = "NAME",
+  help = "only these outputs; of images the first one. By default all, in the model's order" })
+add("labels", { metavar = "FILE", help = "the names of the classes, one per line, in the model's order" })
+add("softmax", { action = "store_true", help = "turns outputs into shares whose sum is 1; by default they are "
+  .. "as the model makes them" })
+-- tables
+add("columns", { nargs = "+", metavar = "NAME", help = "the columns that the model gets; the others are only kept" })
+add("prefix", { metavar = "TEXT", help = "what the names of new columns begin with" })
+-- images: the options of tidemill.image
+add("width", { type = "integer", metavar = "N", help = "of the images; by default as the model has it" })
+add("height", { type = "integer", metavar = "N" })
+add("fit", { choices = { "stretch", "cover", "contain" }, help = "how an image gets this size" })
+add("resize", { type = "integer", metavar = "N", help = "the shorter side, as in torchvision, before 'crop'" })
+add("crop", { type = "integer", metavar = "N", help = "the square in the middle" })
+add("preset", { choices = { "imagenet" }, help = "resize 256, crop 224, and ImageNet's mean and std" })
+add("filter", { choices = { "bilinear", "bicubic", "lanczos", "box", "nearest" } })
+add("channels", { choices = { "rgb", "bgr", "gray", "rgba" }, help = "by default as many as the model has" })
+add("layout", { choices = { "NCHW", "NHWC" }, help = "by default where the model has its channels" })
+add("scale", { type = "number", metavar = "X", help = "factor for values of 0 to 255; by default 1/255 for floats" })
+add("mean", { type = "number", metavar = "X", nargs = "+", help = "for each channel, of scaled values" })
+add("std", { type = "number", metavar = "X", nargs = "+" })
+add("orient", { action = "store_true", help = "turns images as EXIF says" })
+add("fast", { action = "store_true", help = "decodes large JPEG files at a smaller scale" })
+-- the session
+add("max_batch", { type = "integer", dest = "most", metavar = "N",
+  help = "the most rows or images that the model gets at a time" })
+add("providers", { nargs = "+", metavar = "NAME", help = "what runs the model, in order of preference" })
+add("intra_op_num_threads", { type = "integer", metavar = "N", help = "by default the worker's share of the cores" })
+
+local IMAGE_OPTIONS = { "width", "height", "fit", "resize", "crop", "preset", "filter", "channels", "layout", "scale",
+  "mean", "std" }
+local CHANNELS = { [1] = "gray", [3] = "rgb", [4] = "rgba" }
+
+local args, session, labels
+local images -- the options of tidemill.image; nil if the model does not take images
+
+local function fail(format, ...)
+  error(format:format(...), 0)
+end
+
+local function shape_text(shape)
+  local words = {}
+  for i, axis in ipairs(shape or { "any rank" }) do words[i] = axis == -1 and "?" or tostring(axis) end
+  return "[" .. table.concat(words, ", ") .. "]"
+end
+
+-- ---- labels ----
+
+local function read_labels(path)
+  local list, file, message = {}, io.open(path)
+  if not file then
+    fail("cannot read the labels: %s; accepted: a file with one label per line", message)
+  end
+  for line in file:lines() do list[#list + 1] = (line:gsub("\r$", "")) end
+  file:close()
+  while list[#list] == "" do list[#list] = nil end
+  return list
+end
+
+local function check_labels(classes, name)
+  if labels and #labels ~= classes then
+    fail("the file of labels '%s' has %d lines, and output '%s' has %d classes; accepted: a line for each", args.labels,
+      #labels, name, classes)
+  end
+end
+
+-- The outputs that are wanted.
+local function chosen_outputs()
+  local by_name, list = {}, {}
+  for _, output in ipairs(session.outputs) do by_name[output.name] = output end
+  for i, name in ipairs(args.outputs or {}) do
+    if not by_name[name] then
+      local names = {}
+      for k, output in ipairs(session.outputs) do names[k] = output.name end
+      fail("the model has no output '%s'; accepted: %s", name, table.concat(names, ", "))
+    end
+    list[i] = by_name[name]
+  end
+  return args.outputs and list or session.outputs
+end
+
+-- ---- images ----
+
+-- The sizes of the model's axes; free ones are texts or -1.
+local function axes_of(input)
+  local _, a, b, c = unpack(input.shape)
+  local layout = args.layout or ((CHANNELS[a] or not CHANNELS[c]) and "NCHW" or "NHWC")
+  if layout == "NHWC" then
+    return layout, c, a, b
+  end
+  return layout, a, b, c
+end
+
+local function is_size(axis)
+  return type(axis) == "number" and axis > 0
+end
+
+-- The size of the images: that of the options, or that of the model.
+local function set_size(o, input, height, width)
+  local is_fixed = is_size(height) and is_size(width)
+  if o.preset and not (o.width or o.height or o.resize or o.crop) then
+    o.resize, o.crop = 256, 224
+  elseif o.resize and not o.crop and is_fixed and height == width then
+    o.crop = height
+  elseif not (o.width or o.height or o.resize or o.crop) then
+    if not is_fixed then
+      fail("the model's input '%s' is %s, and its height or width is free; give --width and --height, or --resize and "
+        .. "--crop", input.name, shape_text(input.shape))
+    end
+    o.width, o.height = width, height
+  end
+  local given_width, given_height = o.width or o.crop, o.height or o.crop
+  if given_width and given_height and ((is_size(width) and width ~= given_width)
+      or (is_size(height) and height ~= given_height)) then
+    fail("images are made %d wide and %d high, and the model's input '%s' is %s; leave the size to the model, or give "
+      .. "--width %s --height %s", given_width, given_height, input.name, shape_text(input.shape), tostring(width),
+      tostring(height))
+  end
+end
+
+local function image_options(input)
+  local o = {}
+  for _, name in ipairs(IMAGE_OPTIONS) do o[name] = args[name] end
+  local layout, channels, height, width = axes_of(input)
+  o.layout, o.type = layout, input.type
+  o.orient, o.fast = args.orient or nil, args.fast or nil
+  if not o.channels and is_size(channels) and not CHANNELS[channels] then
+    fail("the model's input '%s' is %s, with %d channels; accepted for images: 1, 3 or 4, and --layout says where",
+      input.name, shape_text(input.shape), channels)
+  end
+  o.channels = o.channels or CHANNELS[channels]
+  for _, name in ipairs { "mean", "std" } do
+    if o[name] and #o[name] == 1 then o[name] = o[name][1] end
+  end
+  set_size(o, input, height, width)
+  o.batch = is_size(input.shape[1]) and input.shape[1] or args.most
+  return o
+end
+
+-- Adds a line for each image in `scores`; `numbers` are those of the images in the mini-batch.
+local function add_lines(lines, scores, name, numbers, context)
+  if type(scores) == "table" or scores.type == "string" then
+    fail("output '%s' does not have a number for each class; choose one that has: --outputs NAME", name)
+  end
+  scores = scores:reshape { #numbers, -1 }
+  local classes = scores.shape[2]
+  check_labels(classes, name)
+  if args.softmax then
+    scores = scores:softmax()
+  end
+  local best, values = scores:argmax()
+  for k, i in ipairs(numbers) do
+    local class, score = tonumber(best[k]), tonumber(values[k])
+    local line = { name = context:name(i), score = tonumber(("%.7g"):format(score)) }
+    if classes > 1 then
+      line.label = labels and labels[class] or class - 1
+    end
+    local text, message = json.encode(line)
+    if text then
+      lines[#lines + 1] = text
+    else
+      context:fail(i, ("output '%s' is %s: %s"):format(name, tostring(score), message))
+    end
+  end
+end
+
+local function score_images(paths, context)
+  if not images then
+    fail("the model's input '%s' is %s; accepted for files: one input for images, of four axes. Rows of tables: "
+      .. "tidemill map --rows, or Dataset.Tabular", session.inputs[1].name, shape_text(session.inputs[1].shape))
+  end
+  local lines, name = {}, chosen_outputs()[1].name
+  images.context = context
+  for batch, numbers in image.batches(paths, images) do
+    add_lines(lines, session:run(batch, { name }), name, numbers, context)
+  end
+  return lines
+end
+
+-- ---- tables ----
+
+-- The columns for the model.
+local function inputs_of(df)
+  local input, names = session.inputs[1], df.columns
+  if args.columns then
+    return df:select(args.columns)
+  end
+  local k = #session.inputs == 1 and input.shape and #input.shape == 2 and input.shape[2]
+  for _, name in ipairs(names) do
+    k = name ~= input.name and k
+  end
+  if is_size(k) and k ~= #names then
+    fail("the table has %d columns (%s), and the model's input '%s' takes %d; name them: --columns NAME...", #names,
+      table.concat(names, ", "), input.name, k)
+  end
+  return df
+end
+
+local function by_value(a, b)
+  if type(a) == type(b) then
+    return a < b
+  end
+  return type(a) == "number"
+end
+
+-- A list of maps, as classifiers of scikit-learn return them: a column for each key.
+local function add_maps(columns, name, maps)
+  local keys, seen = {}, {}
+  for _, map in ipairs(maps) do
+    for key in pairs(map) do
+      if not seen[key] then keys[#keys + 1], seen[key] = key, true end
+    end
+  end
+  table.sort(keys, by_value)
+  for _, key in ipairs(keys) do
+    local values = {}
+    for i, map in ipairs(maps) do values[i] = map[key] or json.null end
+    columns[#columns + 1] = { ("%s_%s"):format(name, tostring(key)), values }
+  end
+end
+
+local function add_tensor(columns, name, t, rows)
+  local shape = t.shape
+  if shape[1] ~= rows then
+    fail("output '%s' is %s for %d rows; accepted: a row for each. Choose others by --outputs NAME...", name,
+      shape_text(shape), rows)
+  end
+  if rows == 0 then
+    return
+  end
+  t = t:reshape { rows, -1 }
+  local classes = t.shape[2]
+  if classes == 1 then
+    columns[#columns + 1] = { name, t:reshape { rows } }
+    return
+  end
+  check_labels(classes, name)
+  if args.softmax then
+    t = t:softmax()
+  end
+  local names = {}
+  for k = 1, classes do names[k] = ("%s_%s"):format(name, labels and labels[k] or k) end
+  local parts = t:to_frame(names)
+  for _, part in ipairs(names) do columns[#columns + 1] = { part, parts.c[part] } end
+end
+
+local function score_table(df)
+  if images then
+    fail("the model's input '%s' is %s, images; accepted for a table: inputs of one or two axes. Files of images are "
+      .. "given without --rows, or by Dataset.File", session.inputs[1].name, shape_text(session.inputs[1].shape))
+  end
+  local outputs, columns, taken = chosen_outputs(), {}, {}
+  local names, prefix = {}, args.prefix or ""
+  for i, output in ipairs(outputs) do names[i] = output.name end
+  local values = { session:run(inputs_of(df), names) }
+  for i, name in ipairs(names) do
+    if type(values[i]) == "table" then
+      add_maps(columns, prefix .. name, values[i])
+    else
+      add_tensor(columns, prefix .. name, values[i], #df)
+    end
+  end
+  for _, name in ipairs(df.columns) do taken[name] = true end
+  for _, column in ipairs(columns) do
+    if taken[column[1]] then
+      fail("the model's output '%s' has the name of a column of the table; give new columns another name: "
+        .. "--prefix TEXT", column[1])
+    end
+    df = df:with_column(column[1], column[2])
+  end
+  return df
+end
+
+-- ---- hooks ----
+
+function init()
+  args = parser:parse_args()
+  session = onnx.InferenceSession(args.model, {
+    max_batch = args.most, -- lint: allow words, the option of a session
+    providers = args.providers, intra_op_num_threads = args.intra_op_num_threads,
+  })
+  labels = args.labels and read_labels(args.labels)
+  local outputs, input = chosen_outputs(), session.inputs[1]
+  if #session.inputs == 1 and input.shape and #input.shape == 4 then
+    images = image_options(input)
+    local classes = outputs[1].shape and outputs[1].shape[2]
+    if is_size(classes) and #outputs[1].shape == 2 then
+      check_labels(classes, outputs[1].name)
+    end
+    image.batches({}, images)() -- checks the options
+  end
+end
+
+function run(mini_batch, context)
+  return frame.is_frame(mini_batch) and score_table(mini_batch) or score_images(mini_batch, context)
+end
