@@ -1,5 +1,5 @@
-/* cmd_map.c - `tidemill map`: runs an entry script over files that the command line or standard
- * input names.
+/* cmd_map.c - `tidemill map`: runs an entry script, or a model, over files that the command line or
+ * standard input names.
  *
  *   words -> one_step.c -> pipeline -> execute.c, with outlet.c beside it -> exit status
  *
@@ -97,6 +97,11 @@ const struct tm_command tm_command_map = {
           "Work begins while the list is still coming. ARGS are arguments of the script.\n"
           "Workers run in the current directory.\n"
           "\n"
+          "--model FILE takes the place of ENTRY.lua: the ONNX model scores rows of tables (with\n"
+          "--rows), and its outputs become columns; or images, each of which becomes a line of\n"
+          "JSON. Options for that, such as --labels FILE, come after '--';\n"
+          "'tidemill try --model m.onnx INPUT -- --help' lists them.\n"
+          "\n"
           "The rows are written to standard output as they are committed; the job's folder\n"
           "has them too. --output FILE writes them to a file instead. A terminal shows\n"
           "control characters in them as escapes. A resumed job writes all rows again,\n"
@@ -107,7 +112,8 @@ const struct tm_command tm_command_map = {
           "\n"
           "  find /data -name '*.txt' -print0 | tidemill map score.lua -0 - >out.txt\n"
           "  tidemill map clean.lua 'in/*.csv' --rows --separator ';' \\\n"
-          "    --output-format csv >out.csv\n",
+          "    --output-format csv >out.csv\n"
+          "  tidemill map --model m.onnx 'in/*.jpg' -- --labels labels.txt\n",
 };
 
 /* Chooses where the rows go. */

@@ -85,24 +85,47 @@ static int check_pipe(const char *word, struct tm_err *err)
       word);
 }
 
-static int check_inputs(struct tm_one_step *s, struct tm_err *err)
+/* The inputs among the words. */
+static char *const *inputs_of(const struct tm_one_step *s, size_t *n)
 {
-  if (s->words.len == 0)
-    return tm_err_set(err, TM_EUSAGE, "an entry script is missing%s",
+  size_t first = s->model ? 0 : 1;
+  *n = s->words.len > first ? s->words.len - first : 0;
+  return (char *const *)s->words.at + first;
+}
+
+static int check_missing(const struct tm_one_step *s, size_t inputs, struct tm_err *err)
+{
+  if (s->words.len == 0 && !s->model)
+    return tm_err_set(err, TM_EUSAGE,
+                      "an entry script is missing%s; or --model FILE in place of it",
                       s->arguments ? "; '--' comes after all inputs" : "");
-  if (s->words.len == 1)
+  if (inputs == 0)
     return tm_err_set(err, TM_EUSAGE,
                       "an input is missing; accepted: files, folders, patterns, or '-': paths from "
                       "standard input");
-  for (size_t i = 1; i < s->words.len; i++) {
-    if (check_habit(s->words.at[i], err) < 0 || check_pipe(s->words.at[i], err) < 0)
+  if (s->model && tm_path_has_ending(s->words.at[0], ".lua"))
+    return tm_err_set(err, TM_EUSAGE,
+                      "'%s' is an entry script, and '--model' takes its place; accepted: one of "
+                      "them",
+                      s->words.at[0]);
+  return 0;
+}
+
+static int check_inputs(struct tm_one_step *s, struct tm_err *err)
+{
+  size_t n;
+  char *const *inputs = inputs_of(s, &n);
+  if (check_missing(s, n, err) < 0)
+    return err->code;
+  for (size_t i = 0; i < n; i++) {
+    if (check_habit(inputs[i], err) < 0 || check_pipe(inputs[i], err) < 0)
       return err->code;
-    s->has_stdin = s->has_stdin || strcmp(s->words.at[i], "-") == 0;
-    if (!*s->words.at[i])
+    s->has_stdin = s->has_stdin || strcmp(inputs[i], "-") == 0;
+    if (!*inputs[i])
       return tm_err_set(err, TM_EUSAGE, "input %zu is empty; accepted: a file, a folder, a pattern",
-                        i);
+                        i + 1);
   }
-  if (s->has_stdin && s->words.len > 2)
+  if (s->has_stdin && n > 1)
     return tm_err_set(err, TM_EUSAGE,
                       "'-' stands alone: paths come from standard input or are arguments");
   return 0;
@@ -152,8 +175,10 @@ static int check_options(const struct tm_one_step *s, const struct tm_one_step_o
     return tm_err_set(err, TM_EUSAGE,
                       "'--input-format' goes with --rows: it says how tables are "
                       "read");
+  size_t n;
+  char *const *inputs = inputs_of(s, &n);
   if (given->has_rows && !given->input_format &&
-      tm_one_step_check_tables(s->words.at + 1, s->words.len - 1, err) < 0)
+      tm_one_step_check_tables((const char *const *)inputs, n, err) < 0)
     return err->code;
   if (check_group(given, TM_PARAMETERS_TABLES, given->has_rows,
                   "--rows: it says how tables are read", err) < 0 ||
@@ -175,7 +200,9 @@ static int check_options(const struct tm_one_step *s, const struct tm_one_step_o
 static int check_entry(const struct tm_one_step *s, struct tm_err *err)
 {
   struct stat st;
-  const char *script = s->words.at[0];
+  const char *script = s->model ? NULL : s->words.at[0];
+  if (!script)
+    return 0;
   if (stat(script, &st) < 0)
     return tm_err_set(err, TM_EUSAGE, "cannot read the entry script '%s': %s%s", script,
                       tm_code_text(-errno), tm_path_has_ending(script, ".lua") ? "" : A_COMMAND);
@@ -191,6 +218,7 @@ int tm_one_step_read(struct tm_one_step *s, const struct tm_parameter_options *o
 {
   int rc = tm_options_read(options->all.at, options->all.len, split(s, argc, argv), argv, out,
                            &s->words, err);
+  s->model = tm_parameter_words_last(&given->parameters, TM_PARAMETERS_CONFIG, "model");
   if (rc < 0 || (rc = check_inputs(s, err)) < 0 || (rc = check_options(s, given, err)) < 0)
     return rc;
   char *cwd = tm_launch_path(".", err); /* the current directory must exist */
@@ -254,26 +282,30 @@ static int set_input_options(struct tidemill_pipeline_input *input,
 static int add_input(struct tidemill_pipeline_step *step, const struct tm_one_step *s,
                      const struct tm_one_step_options *given, struct tm_err *err)
 {
-  tm_require(s->words.len >= 2); /* tm_one_step_read() refuses less */
-  const char *first = s->words.at[1];
+  size_t n;
+  char *const *inputs = inputs_of(s, &n);
+  tm_require(n > 0); /* tm_one_step_read() refuses less */
+  const char *first = inputs[0];
   struct tidemill_pipeline_input *input;
   int rc = given->has_rows  ? tidemill_pipeline_step_add_table(&input, step, first, NULL, err)
            : given->entries ? tidemill_pipeline_step_add_archives(&input, step, first, NULL, err)
            : s->has_stdin   ? tidemill_pipeline_step_add_manifest(&input, step, first, NULL, err)
                             : tidemill_pipeline_step_add_files(&input, step, first, NULL, err);
-  for (size_t i = 2; i < s->words.len && rc >= 0; i++)
-    rc = tidemill_pipeline_input_add_path(input, s->words.at[i], err);
+  for (size_t i = 1; i < n && rc >= 0; i++)
+    rc = tidemill_pipeline_input_add_path(input, inputs[i], err);
   return rc < 0 ? rc : set_input_options(input, given, err);
 }
 
 static int add_step(struct tidemill_pipeline *p, const struct tm_one_step *s,
                     const struct tm_one_step_options *given, struct tm_err *err)
 {
-  char *entry = tm_launch_path(s->words.at[0], err);
+  char *path = tm_launch_path(s->model ? s->model : s->words.at[0], err);
   struct tidemill_pipeline_step *step = NULL;
-  int rc = entry ? tidemill_pipeline_add_step(&step, p, tidemill_pipeline_name(p), entry, err)
-                 : err->code;
-  free(entry);
+  int rc = !path ? err->code
+           : s->model
+               ? tidemill_pipeline_add_model_step(&step, p, tidemill_pipeline_name(p), path, err)
+               : tidemill_pipeline_add_step(&step, p, tidemill_pipeline_name(p), path, err);
+  free(path);
   if (rc == 0)
     rc = tidemill_pipeline_set_working_dir(p, ".", err);
   if (rc == 0) /* a user who types a command wants it to run */
@@ -312,7 +344,7 @@ int tm_one_step_build(struct tidemill_pipeline **out, const struct tm_one_step *
                       const struct tm_one_step_options *given, struct tidemill_runtime *rt,
                       struct tm_err *err)
 {
-  char *name = tm_one_step_name(s->words.at[0]);
+  char *name = tm_one_step_name(s->model ? s->model : s->words.at[0]);
   int rc = tidemill_pipeline_new(out, rt, name, NULL, err);
   free(name);
   if (rc == 0)

@@ -1,5 +1,5 @@
 /* one_step.h - ENTRY.lua INPUT... [options] [-- ARGS]: a pipeline of one step, built as a host
- * would build it, for `map` and `try`.
+ * would build it, for `map` and `try`. With --model FILE there is no ENTRY.lua.
  *
  * Caller: zero the struct; tm_one_step_read(), then tm_one_step_build() with its result;
  * tm_one_step_release() in every case.
@@ -30,7 +30,8 @@ extern const char *const tm_input_formats[];
 #define TM_INPUT_FORMAT_HELP "how tables are read; by default the name of the first file decides"
 
 struct tm_one_step {
-  struct tm_words words; /* ENTRY.lua INPUT... */
+  struct tm_words words; /* ENTRY.lua INPUT...; with --model only INPUT... */
+  const char *model;     /* --model FILE, or NULL */
   char **arguments;      /* after `--`; the caller's argv */
   size_t arguments_len;
   bool has_stdin; /* the input is `-` */

@@ -1,0 +1,210 @@
+-- Steps that have a model in place of an entry script: tables, images, their records, and what is
+-- refused before anything runs.
+local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
+package.path = here .. "/../../../examples/?.lua;" .. package.path
+local folder = require "support.folder"
+local job = require "support.job"
+local onnx_writer = require "onnx_writer"
+local versions = require "support.onnxruntime.versions"
+
+local function pooled(name, shape)
+  return {
+    inputs = { { "image", "float32", shape } }, outputs = { { name, "float32", { "n", 3, 1, 1 } } },
+    nodes = { { "GlobalAveragePool", { "image" }, { name } } },
+  }
+end
+
+local models = {
+  scores = {
+    inputs = { { "x", "float32", { "n", 3 } } }, outputs = { { "y", "float32", { "n", 2 } } },
+    initializers = { { "w", "float32", { 3, 2 }, { 1, 2, 3, 4, 5, 6 } } }, nodes = { { "MatMul", { "x", "w" },
+      { "y" } } },
+  },
+  two = {
+    inputs = { { "a", "float32", { "n" } }, { "b", "int64", { "n", 1 } } },
+    outputs = { { "twice", "float32", { "n" } }, { "b", "int64", { "n", 1 } } },
+    nodes = { { "Add", { "a", "a" }, { "twice" } }, { "Identity", { "b" }, { "b" } } },
+  },
+  mean = pooled("mean", { "n", 3, 4, 5 }),
+  other = pooled("another", { "n", 3, 4, 5 }),
+  free = pooled("mean", { "n", 3, "h", "w" }),
+  one = {
+    inputs = { { "x", "float32", { "n", 3, 4 } } }, outputs = { { "y", "float32", { "n", 3, 4 } } },
+    nodes = { { "Identity", { "x" }, { "y" } } },
+  },
+}
+models.two.outputs[2][1], models.two.nodes[2][3][1] = "same", "same"
+
+local RED, BLUE = "P6 2 1 255\n\255\0\0\255\0\0", "P6 1 2 255\n\0\51\255\0\51\255"
+
+local function new_case()
+  local t = job.case()
+  for name, model in pairs(models) do onnx_writer.write(t:path(name .. ".onnx"), model) end
+  t:write("rows.csv", "id,p,q,r\na,1,2,3\nb,4,5,6\n")
+  t:write("named.csv", "a,b,c\n1,2,x\n4,5,y\n")
+  t:write("red.ppm", RED)
+  t:write("blue.ppm", BLUE)
+  t:write("labels.txt", "red\r\ngreen\nblue\n\n")
+  return t
+end
+
+local function with_version(version, what, run)
+  it(what .. ", with ONNX Runtime " .. version, function()
+    local library = versions.library(version)
+    if not library then return pending(versions.MISSING) end
+    run(new_case(), { "TIDEMILL_ONNXRUNTIME=" .. library })
+  end)
+end
+
+local function for_versions(what, run)
+  for _, version in ipairs(versions.VERSIONS) do with_version(version, what, run) end
+end
+
+-- Runs a command in the foreground, and removes the folders with its log.
+local function in_foreground(t, environment, words)
+  local r = t:run(words, { env = environment })
+  for _, dir in ipairs(t:temp_dirs()) do folder.remove_tree(dir) end
+  return r
+end
+
+-- The rows of a `map`.
+local function map(t, environment, words)
+  return t:expect(t:run({ "map", unpack(words) }, { env = environment, limit = 60 }), 0).out
+end
+
+describe("a model in place of an entry script", function()
+  after_each(job.check_end)
+
+  for_versions("appends its outputs to the columns of a table", function(t, environment)
+    assert.equal("id,p,q,r,y_1,y_2\na,1,2,3,22.0,28.0\nb,4,5,6,49.0,64.0\n",
+      map(t, environment, { "--model", "scores.onnx", "rows.csv", "--rows", "--output-format", "csv", "--", "--columns",
+        "p", "q", "r" }))
+    assert.equal("a,b,c,twice,same\n1,2,x,2.0,2\n4,5,y,8.0,5\n",
+      map(t, environment, { "--model", "two.onnx", "named.csv", "--rows", "--output-format", "csv" }))
+    assert.equal("a,b,c,new_same\n1,2,x,2\n4,5,y,5\n",
+      map(t, environment, { "--model", "two.onnx", "named.csv", "--rows", "--output-format", "csv", "--", "--outputs",
+        "same", "--prefix", "new_", "--max_batch", "1" }))
+  end)
+
+  for_versions("finds the best label of each image, and marks a broken one", function(t, environment)
+    t:write("bad.ppm", "P6 9 9 255\n")
+    local out = map(t, environment, { "--model", "mean.onnx", "red.ppm", "bad.ppm", "blue.ppm", "--", "--labels",
+      "labels.txt" })
+    assert.equal(('{"label":"red","name":"%s/red.ppm","score":1}\n{"label":"blue","name":"%s/blue.ppm","score":1}\n')
+      :format(t.dir, t.dir), out)
+    out = map(t, environment, { "--model", "free.onnx", "blue.ppm", "--", "--width", "2", "--height", "3", "--softmax",
+      "--max_batch", "1" })
+    local label, score = out:match '^{"label":(%d),"name":"[^"]*","score":([%d.]+)}\n$'
+    assert.equal("2", label, out)
+    assert.is_true(math.abs(tonumber(score) - math.exp(1) / (math.exp(1) + math.exp(0.2) + 1)) < 1e-6, out)
+    local r = in_foreground(t, environment, { "try", "--model", "mean.onnx", "red.ppm" })
+    assert.equal('{"label":0,"name":"' .. t.dir .. '/red.ppm","score":1}\n', t:expect(r, 0).out)
+  end)
+
+  with_version("1.17", "is a step like any other: recorded, replayed, and reused unless the model has changed",
+    function(t, environment)
+    t:write("pipeline.lua", [[
+      local tidemill = require "tidemill"
+      return tidemill.Pipeline { name = "scores", steps = { tidemill.ParallelRunStep {
+        name = "score",
+        parallel_run_config = tidemill.ParallelRunConfig { model = "mean.onnx", mini_batch_size = 1,
+          error_threshold = 0 },
+        inputs = tidemill.Dataset.File.from_files "*.ppm",
+        arguments = { "--labels", tidemill.Dataset.File.from_files "labels.txt" },
+      } } }]])
+    local function run()
+      local r = t:run({ "run", "pipeline.lua", "--progress", "none", "--json" }, { env = environment })
+      return t:expect(r, 0).result.job_dir:sub(#t.dir + 2), r.err
+    end
+    local lines = { '{"label":"blue","name":"' .. t.dir .. '/blue.ppm","score":1}',
+      '{"label":"red","name":"' .. t.dir .. '/red.ppm","score":1}' }
+    local dir = run()
+    assert.same(lines, t:sorted_lines(dir .. "/score/output/parallel_run_step.txt"))
+    local record = t:read(dir .. "/job.json")
+    for _, words in ipairs { '"' .. t.dir .. '/mean.onnx"', '"--model"', '"' .. t.dir .. '/mean.onnx.lua"' } do
+      assert.is_truthy(record:find(words, 1, true), words)
+    end
+    local own = assert(io.open(here .. "/../../../stdlib/tidemill/model_script.lua"))
+    assert.equal(own:read "*a", t:read(dir .. "/script/score/mean.onnx.lua"))
+    own:close()
+    local again = in_foreground(t, environment, { "replay", dir, "--mini-batch", "1" })
+    assert.equal(lines[2] .. "\n", t:expect(again, 0).out)
+    local _, said = run()
+    assert.is_truthy(said:find("step 'score' is reused", 1, true), said)
+    onnx_writer.write(t:path "mean.onnx", models.other)
+    _, said = run()
+    assert.is_truthy(said:find("step 'score' is run: .*mean.onnx'"), said)
+  end)
+
+  it("is refused before anything runs, where it cannot score what the step reads", function()
+    local t = new_case()
+    local function refused(words, ...)
+      local r = t:run({ ... })
+      assert.equal(2, r.status, r.err)
+      assert.is_truthy(r.err:find(words, 1, true), r.err)
+    end
+    refused("cannot load '" .. t.dir .. "/none.onnx': no such file or directory", "map", "--model", "none.onnx",
+      "red.ppm")
+    refused("/red.ppm': the file is not an ONNX model", "map", "--model", "red.ppm", "red.ppm")
+    refused("an input is missing", "map", "--model", "scores.onnx")
+    refused("'x.lua' is an entry script, and '--model' takes its place", "map", "x.lua", "--model", "mean.onnx",
+      "red.ppm")
+    refused("/scores.onnx', whose input 'x' is [n, 3]; accepted for files: one input of four axes, images. Rows of "
+      .. "tables are read by Dataset.Tabular, or with --rows", "map", "--model", "scores.onnx", "red.ppm")
+    refused("/mean.onnx', whose input 'image' is [n, 3, 4, 5]; accepted for rows of tables: inputs of one or two axes",
+      "map", "--model", "mean.onnx", "rows.csv", "--rows")
+    refused("/one.onnx', whose input 'x' is [n, 3, 4]", "map", "--model", "one.onnx", "red.ppm")
+    refused("'--model' is among 'arguments', and the step has it already", "map", "--model", "mean.onnx", "red.ppm",
+      "--", "--model=free.onnx")
+    refused("the rows have no column 'a', which is an input of the model '" .. t.dir .. "/two.onnx'; columns: id, "
+      .. "p, q, r", "map", "--dry-run", "--model", "two.onnx", "rows.csv", "--rows")
+    refused("the rows have 4 columns (id, p, q, r), and the input 'x' of the model '" .. t.dir .. "/scores.onnx' "
+      .. "takes 3; name them in 'arguments': --columns NAME...", "map", "--dry-run", "--model", "scores.onnx",
+        "rows.csv", "--rows")
+    t:expect(t:run { "map", "--dry-run", "--model", "scores.onnx", "rows.csv", "--rows", "--", "--columns", "p", "q",
+      "r" }, 0)
+    t:write("empty.lua", "function run(m) return m end")
+    local function config(words, fields)
+      t:write("pipeline.lua",
+        "local tidemill = require 'tidemill'\nreturn tidemill.ParallelRunConfig { " .. fields .. " }")
+      local r = t:run { "run", "pipeline.lua" }
+      assert.is_truthy(r.err:find("pipeline.lua:2: ParallelRunConfig: " .. words, 1, true), r.err)
+    end
+    config("'entry_script' and 'model' are both given; accepted: one of them",
+      "model = 'm.onnx', entry_script = 'a.lua'")
+    config("'entry_script' is missing; it is required: a path, or 'model' in place of it: an ONNX file", "")
+    config("'source_directory' goes with 'entry_script', not with 'model'", "model = 'm.onnx', source_directory = '.'")
+  end)
+
+  with_version("1.17", "fails in init() where its options do not fit", function(t, environment)
+    local function says(words, ...)
+      local r = in_foreground(t, environment, { "try", "--model", ... })
+      assert.equal(1, r.status, r.err)
+      assert.is_truthy(r.err:find("init() failed", 1, true), r.err)
+      assert.is_truthy(r.err:find(words, 1, true), r.err)
+    end
+    t:write("few.txt", "red\ngreen\n")
+    says("the model's input 'image' is [n, 3, h, w], and its height or width is free; give --width and --height, or "
+      .. "--resize and --crop", "free.onnx", "red.ppm")
+    says("images are made 9 wide and 4 high, and the model's input 'image' is [n, 3, 4, 5]; leave the size to "
+      .. "the model, or give --width 5 --height 4", "mean.onnx", "red.ppm", "--", "--width", "9", "--height", "4")
+    says("option 'mean' has 4 numbers", "mean.onnx", "red.ppm", "--", "--mean", "1", "2", "3", "4")
+    says("cannot read the labels: none.txt: No such file or directory", "mean.onnx", "red.ppm", "--", "--labels",
+      "none.txt")
+    says("the model has no output 'men'; accepted: mean", "mean.onnx", "red.ppm", "--", "--outputs", "men")
+    says("unknown argument '--label'", "mean.onnx", "red.ppm", "--", "--label", "x")
+    local r = in_foreground(t, environment, { "try", "--model", "mean.onnx", "red.ppm", "--", "--labels", "few.txt" })
+    assert.equal(1, r.status)
+    assert.is_truthy(r.err:find("the file of labels 'few.txt' has 2 lines, and output 'mean' has 3 classes", 1,
+      true), r.err)
+  end)
+
+  it("needs ONNX Runtime, and says where it was searched for", function()
+    local t = new_case()
+    local r = t:run({ "try", "--model", "mean.onnx", "red.ppm" },
+      { env = { "HOME=" .. t.dir, "LD_LIBRARY_PATH=", "XDG_DATA_HOME=" } })
+    assert.equal(1, r.status)
+    assert.is_truthy(r.err:find("cannot find ONNX Runtime", 1, true), r.err)
+    assert.is_truthy(r.err:find("node_modules/onnxruntime-node in '" .. t.dir .. "'", 1, true), r.err)
+  end)
+end)
