@@ -12,9 +12,9 @@
  *      can be stopped: those cost nothing while nothing is late, and in between the next one ends
  *      it.
  *  (3) The try is answered before recover() is called: recover() is not part of the mini-batch.
- *  (4) If recover() has failed, or after two consecutive interruptions without recover(), the
- *      worker begins nothing more. It reports this and is killed: its mini-batches go back, without
- *      counting a try.
+ *  (4) If recover() has failed, after two consecutive interruptions without recover(), or if the
+ *      script asks for it, the worker begins nothing more. It reports this and is killed: its
+ *      mini-batches go back, without counting a try.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -99,6 +99,11 @@ static void recover(struct tm_agent *a, const char *reason)
 void tm_agent_settle_call(struct tm_agent *a, const struct tm_msg *in, uint64_t seq, int code)
 {
   struct tm_err err = TM_ERR_NONE;
+  const struct tm_buf *why = a->trial.script.retires;
+  if (why && why->len > 0) {
+    retire(a, tm_buf_str(why));
+    return;
+  }
   if (code >= 0 || a->trial.error.status != TM_RUN_TIMEOUT) {
     a->unrecovered = 0;
     return;

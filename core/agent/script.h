@@ -66,6 +66,8 @@ struct tm_script {
   _Atomic uint64_t **shown;
   /* After an interrupted run(). 1: the script has no such hook; negative with `error`. */
   int (*recover)(void *data, const char *reason, struct tm_script_error *error);
+  /* Why this process must run no further mini-batch; empty: it may. NULL: always. */
+  const struct tm_buf *retires;
   /* A failure is only logged. */
   int (*shutdown)(void *data, struct tm_script_error *error);
 };

@@ -6,11 +6,14 @@
 #include "model/loaded_model.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
+#include "model/failure_words.h"
 #include "model/onnx_data.h"
 #include "model/onnx_support.h"
 
@@ -100,6 +103,18 @@ static int set_options(const struct tm_runtime *r, struct tm_ort_options *o,
   return rc;
 }
 
+static bool is_on_device(const struct tm_model_options *o)
+{
+  static const char *const devices[] = { "CUDA",   "TensorRT", "NvTensorRtRtx",
+                                         "WebGPU", "ROCM",     "MIGraphX" };
+
+  for (size_t i = 0; i < o->providers_len; i++)
+    for (size_t k = 0; k < TM_COUNT_OF(devices); k++)
+      if (strncasecmp(o->providers[i].name, devices[k], strlen(devices[k])) == 0)
+        return true;
+  return false;
+}
+
 /* ---- loading ---- */
 
 struct loading {
@@ -107,6 +122,7 @@ struct loading {
   struct tm_ort_options *options;
   const struct tm_model_options *given;
   const char *path;
+  bool lacks_provider;
   struct tm_err *err;
   int rc;
 };
@@ -121,9 +137,12 @@ static void load(void *data)
   l->rc = 0;
   for (size_t i = 0; i < l->given->providers_len && l->rc == 0; i++)
     l->rc = append_provider(r, l->options, &l->given->providers[i], l->err);
-  if (l->rc == 0)
-    l->rc = tm_runtime_check(r, tm_ort_make_session(&r->api)(r->env, l->path, l->options, &m->ort),
-                             l->err);
+  l->lacks_provider = l->rc < 0;
+  if (l->rc < 0)
+    return;
+  l->rc = tm_runtime_check(r, tm_ort_make_session(&r->api)(r->env, l->path, l->options, &m->ort),
+                           l->err);
+  l->lacks_provider = l->rc < 0 && tm_failure_is_of_gpu(l->err->text);
 }
 
 void tm_model_loading_stop(void *loading)
@@ -145,6 +164,7 @@ static int load_stoppably(struct loading *l, struct tm_model_loading *stop)
   int rc = atomic_load(&stop->is_stopped) ? -ECANCELED : tm_runtime_quietly(load, l, l->err);
   atomic_store(&stop->options, NULL);
   rc = rc < 0 ? rc : l->rc;
+  stop->lacks_provider = l->lacks_provider;
   return rc < 0 && atomic_load(&stop->is_stopped) ? tm_err_set(l->err, -ECANCELED, "interrupted")
                                                   : rc;
 }
@@ -331,12 +351,46 @@ static void read_placed(struct tm_loaded_model *m)
   }
 }
 
+/* The nodes that the CPU has in the session that is being made. */
+static int64_t count_on_cpu(struct tm_runtime *r, int64_t *all)
+{
+  struct tm_ort_placed placed[TM_ORT_PLACED_MAX];
+  size_t len = tm_ort_log_placed(&r->log, placed);
+  int64_t n = 0;
+
+  *all = 0;
+  for (size_t i = 0; i < len; i++) {
+    *all += placed[i].nodes;
+    if (strcmp(placed[i].provider, "CPUExecutionProvider") == 0)
+      n += placed[i].nodes;
+  }
+  return n;
+}
+
+/* "... nodes that are assigned to the default CPU EP, but fallback to CPU EP has been explicitly
+ * disabled by the user" */
+static int explain_fallback(struct tm_runtime *r, const struct tm_model_options *o,
+                            struct tm_err *err)
+{
+  const char *name = o->providers[0].name;
+  int64_t all, n = count_on_cpu(r, &all);
+
+  return tm_err_set(err, TM_EINPUT,
+                    "%s cannot run %" PRId64 " of the model's %" PRId64
+                    " nodes; with providers = { \"%s\", \"CPU\" } the CPU runs them",
+                    name, n, all, name);
+}
+
 /* In better words than the library's, if ours know the reason. */
-static int explain(int rc, const struct tm_onnx_file *f, const struct tm_runtime *r,
-                   struct tm_err *err)
+static int explain(int rc, const struct tm_onnx_file *f, const struct tm_model_options *o,
+                   struct tm_runtime *r, struct tm_err *err)
 {
   struct tm_err ours = TM_ERR_NONE;
 
+  if (rc == TM_ELIMIT)
+    tm_failure_explain_memory(err, is_on_device(o), true);
+  if (rc < 0 && o->providers_len > 0 && strstr(err->text, "fallback to CPU EP"))
+    return explain_fallback(r, o, err);
   if (rc != TM_EINPUT || (tm_onnx_check_opsets(f, r->version, &ours) == 0 &&
                           tm_onnx_check_operators(f, r->version, err->text, &ours) == 0))
     return rc;
@@ -357,7 +411,8 @@ static int make_of_file(struct tm_loaded_model *m, const char *path,
   if (rc == 0) {
     if (options.arena == TM_ARENA_AUTO)
       options.arena = tm_model_varies_in_rows(&f) ? TM_ARENA_ON : TM_ARENA_OFF;
-    rc = explain(make(m, path, &options, loading, err), &f, m->runtime, err);
+    m->is_on_device = is_on_device(&options);
+    rc = explain(make(m, path, &options, loading, err), &f, &options, m->runtime, err);
     malloc_trim(0); /* what loading has freed can be more than the weights */
   }
   tm_onnx_file_release(&f);

@@ -57,13 +57,15 @@ struct tm_loaded_model {
   struct tm_model_metadata metadata;
   struct tm_ort_placed placed[TM_ORT_PLACED_MAX]; /* how many nodes each provider has */
   size_t placed_len;                              /* at least 1 */
+  bool is_on_device;                              /* a GPU was asked for, before the CPU */
 };
 
-/* Stops the loading of a model. Zero it before. */
+/* The loading of a model: it can be stopped, and says what failed. Zero it before. */
 struct tm_model_loading {
   _Atomic(struct tm_ort_options *) options; /* while the library loads */
   const struct tm_ort *api;
   atomic_bool is_stopped;
+  bool lacks_provider; /* it failed because a provider cannot be used on this machine */
 };
 /* Async-signal-safe; `loading` is a struct tm_model_loading. Versions before 1.22 cannot stop while
  * they load. */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "data/tensor/tensor_types.h"
+#include "model/failure_words.h"
 #include "model/pieces.h"
 
 struct tm_model_session {
@@ -202,23 +202,6 @@ static int run_piece(struct tm_model_session *s, struct tm_results *to, int64_t 
   return rc < 0 ? rc : read_outputs(to, r, &to->at[(size_t)piece * to->outputs], outputs, err);
 }
 
-/* "Failed to allocate memory for requested buffer of size 1600000000" */
-static void explain_memory(const struct tm_model_session *s, struct tm_err *err)
-{
-  static const char before[] = "buffer of size ";
-  const char *at = strstr(err->text, before);
-  struct tm_buf size = TM_BUF_NONE;
-
-  if (err->code != TM_ELIMIT)
-    return;
-  if (at) {
-    tm_buf_add_str(&size, " for a result of ");
-    tm_text_bytes(&size, strtoll(at + strlen(before), NULL, 10));
-  }
-  tm_err_set(err, TM_ELIMIT, "not enough memory%s; set or lower 'max_batch'", tm_buf_str(&size));
-  tm_buf_release(&size);
-}
-
 static int run_pieces(struct tm_model_session *s, const struct tm_tensor *const *inputs,
                       const struct tm_pieces *b, struct tm_results *to, struct tm_err *err)
 {
@@ -237,7 +220,8 @@ static int run_pieces(struct tm_model_session *s, const struct tm_tensor *const 
   free(copies);
   free(outputs);
   if (rc < 0) {
-    explain_memory(s, err);
+    if (rc == TM_ELIMIT)
+      tm_failure_explain_memory(err, s->model.is_on_device, false);
     tm_err_wrap(err, "cannot run '%s'", s->shown);
   }
   return take_stop(s, rc, err);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/failure_words.h"
 #include "sys/plugin.h"
 #include "sys/threads.h"
 
@@ -57,7 +58,7 @@ int tm_runtime_check(const struct tm_runtime *r, struct tm_ort_status *status, s
   if (!status)
     return 0;
   const char *message = words_of(tm_ort_error_message(&r->api)(status));
-  bool is_memory = strstr(message, "Failed to allocate") || strstr(message, "bad_alloc");
+  bool is_memory = tm_failure_is_memory(message);
   int code = tm_ort_error_code(&r->api)(status) == TM_ORT_NO_SUCH_FILE ? -ENOENT : TM_EINPUT;
   size_t len = strlen(message);
   while (len > 0 && strchr(".\n ", message[len - 1]))

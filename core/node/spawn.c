@@ -112,8 +112,11 @@ static pid_t start_process(struct tm_keeper *k, struct tm_keeper_worker *w, int 
   const struct tm_node_step *s = &w->step->s;
   int fds[] = { -1, tm_keeper_log_open_output(k, w, "stdout"),
                 tm_keeper_log_open_output(k, w, "stderr"), channel, page };
+  char *visible = tm_keeper_give_gpu(k, w);
   char *last[] = { tm_xprintf("TMPDIR=%s", w->temp_dir), tm_xprintf(TM_ENV_WORKER "=%s", w->marker),
-                   tm_xprintf(TM_ENV_KEEPER "=%ld", (long)getpid()), tm_keeper_give_gpu(k, w) };
+                   tm_xprintf(TM_ENV_KEEPER "=%ld", (long)getpid()),
+                   tm_xprintf(TM_ENV_GPU "%s%s", w->gpu ? "=" : "", w->gpu ? w->gpu : ""),
+                   visible };
   size_t last_len = TM_COUNT_OF(last) - (last[TM_COUNT_OF(last) - 1] == NULL);
   char **env = tm_keeper_environment(environ, s->environment, s->environment_len, last, last_len);
   char *program = program_of(s), *first = s->worker_argv[0];

@@ -34,6 +34,7 @@
 /* Variables in a worker's environment. */
 #define TM_ENV_WORKER "TIDEMILL_WORKER" /* its marker (worker_mark.h) */
 #define TM_ENV_KEEPER "TIDEMILL_KEEPER" /* the keeper's pid */
+#define TM_ENV_GPU    "TIDEMILL_GPU"    /* the GPU that the keeper gave it; not set: none */
 
 enum tm_phase {
   TM_PHASE_START,

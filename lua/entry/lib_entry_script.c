@@ -19,6 +19,7 @@
 #include "base/path.h"
 #include "base/time.h"
 #include "bind/state.h"
+#include "node/worker_page.h"
 #include "sys/clock.h"
 #include "sys/fs.h"
 
@@ -101,6 +102,16 @@ static int logger_write(lua_State *L) /* write(level, message); the caller filte
   return 0;
 }
 
+static int retire(lua_State *L) /* retire(why); the first reason stays */
+{
+  struct tm_buf *to = lua_touserdata(L, lua_upvalueindex(1));
+  size_t len;
+  const char *why = luaL_checklstring(L, 1, &len);
+  if (to->len == 0)
+    tm_buf_add(to, why, len);
+  return 0;
+}
+
 static const luaL_Reg logger_methods[] = {
   { "__gc", logger_gc },
   { NULL, NULL },
@@ -170,17 +181,21 @@ static int open_module(lua_State *L)
   return 1;
 }
 
-void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup)
+void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup, struct tm_buf *retires)
 {
   lua_pushlightuserdata(L, (void *)&module_key);
-  lua_createtable(L, 0, 5); /* [key, module] */
+  lua_createtable(L, 0, 7); /* [key, module] */
   push_properties(L, setup);
   lua_setfield(L, -2, "properties");
   lua_pushinteger(L, (lua_Integer)setup->logging_level);
   lua_setfield(L, -2, "level");
   lua_pushboolean(L, setup->is_only_worker);
   lua_setfield(L, -2, "is_only_worker");
+  set_property(L, "gpu", getenv(TM_ENV_GPU));
   set_source_dir(L, setup);
+  lua_pushlightuserdata(L, retires);
+  lua_pushcclosure(L, retire, 1);
+  lua_setfield(L, -2, "retire");
   push_logger(L, setup);
   lua_pushcclosure(L, logger_write, 1);
   lua_setfield(L, -2, "write");

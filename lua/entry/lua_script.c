@@ -60,6 +60,7 @@ struct script {
   struct tm_lua_interrupt interrupt;
   struct tm_lua_samples samples;
   struct tm_lua_begun begun; /* in run() */
+  struct tm_buf retires;     /* why this process must not run another mini-batch; empty: it may */
 };
 
 /* The argument of run_body(), as light userdata. */
@@ -154,6 +155,8 @@ void tm_lua_script_close(struct tm_script *script)
     tm_lua_free(s->L);
     tm_lua_interrupt_release(&s->interrupt);
   }
+  if (s != NULL)
+    tm_buf_release(&s->retires);
   free(s);
   *script = (struct tm_script) { 0 };
 }
@@ -291,7 +294,7 @@ static int load_body(lua_State *L) /* (struct script *, file) */
   set_search_path(L, "path", setup->script_dir, "@/?.lua;@/?/init.lua;");
   set_search_path(L, "cpath", setup->script_dir, "@/?.so;");
   set_arg(L, setup);
-  tm_lua_entry_script_add(L, setup);
+  tm_lua_entry_script_add(L, setup, &s->retires);
   tm_lua_context_init(L, &s->context, setup);
   lua_pushcfunction(L, run_body);
   s->run_body_ref = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -581,6 +584,7 @@ static void fill_seam(struct tm_script *out, struct script *s)
     .interrupt = script_interrupt,
     .shown = &s->interrupt.running.shown,
     .recover = script_recover,
+    .retires = &s->retires,
     .shutdown = script_shutdown,
   };
 }

@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "bind/hold.h"
 #include "bind/state.h"
 #include "bind/stoppable.h"
+#include "model/failure_words.h"
 #include "model/lua_onnx.h"
 #include "model/lua_tensor.h"
 #include "sys/clock.h"
@@ -167,7 +169,28 @@ static int onnx_cores(lua_State *L)
   return 1;
 }
 
+/* bytes(text) -> the bytes of "4GB"; nil: not a size */
+static int onnx_bytes(lua_State *L)
+{
+  int64_t bytes;
+
+  if (tm_text_size(luaL_checkstring(L, 1), &bytes))
+    lua_pushnumber(L, (lua_Number)bytes);
+  else
+    lua_pushnil(L);
+  return 1;
+}
+
 /* ---- a session ---- */
+
+/* nil, message, code, whether a GPU failed */
+static int push_failure(lua_State *L, const struct tm_err *err)
+{
+  int n = tm_lua_push_err(L, err);
+
+  lua_pushboolean(L, tm_failure_is_of_gpu(err->text));
+  return n + 1;
+}
 
 static struct session *check_session(lua_State *L)
 {
@@ -235,7 +258,8 @@ static void open_stop(void *data)
   tm_model_loading_stop(&((struct opening *)data)->loading);
 }
 
-/* open(path, options, folders) -> session, what the model says, seconds; or nil, message, code */
+/* open(path, options, folders) -> session, what the model says, seconds; or nil, message, code,
+ * whether a GPU failed, whether a provider cannot be used */
 static int onnx_open(lua_State *L)
 {
   struct opening o = { .path = luaL_checkstring(L, 1), .err = TM_ERR_NONE };
@@ -248,8 +272,11 @@ static int onnx_open(lua_State *L)
   o.to = push_session(L);
   int at = lua_gettop(L);
   int64_t begin = tm_clock_mono_ns();
-  if (tm_lua_call_stoppable(L, &call) < 0)
-    return tm_lua_push_err(L, &o.err);
+  if (tm_lua_call_stoppable(L, &call) < 0) {
+    int n = push_failure(L, &o.err);
+    lua_pushboolean(L, o.loading.lacks_provider);
+    return n + 1;
+  }
   lua_pushvalue(L, at);
   tm_lua_push_model(L, tm_model_session_model(o.to->session));
   lua_pushnumber(L, (lua_Number)(tm_clock_mono_ns() - begin) / 1e9);
@@ -352,7 +379,8 @@ static void run_stop(void *data)
   tm_model_session_stop(((struct running *)data)->s->session);
 }
 
-/* run(session, inputs, names of outputs or nil) -> outputs; or nil, message, code */
+/* run(session, inputs, names of outputs or nil) -> outputs; or nil, message, code, whether a GPU
+ * failed */
 static int onnx_run(lua_State *L)
 {
   struct session *s = check_session(L);
@@ -366,7 +394,7 @@ static int onnx_run(lua_State *L)
   take_outputs(L, s, &signature->outputs);
   luaL_checkstack(L, (int)s->outputs_len + 8, "too many outputs");
   if (tm_lua_call_stoppable(L, &call) < 0)
-    return tm_lua_push_err(L, &r.err);
+    return push_failure(L, &r.err);
   for (size_t i = 0; i < s->outputs_len; i++)
     if (!tm_lua_push_output(L, &s->results, i, &r.err))
       return tm_lua_push_err(L, &r.err);
@@ -380,13 +408,10 @@ static const luaL_Reg session_methods[] = {
 };
 
 static const luaL_Reg onnx_functions[] = {
-  { "runtime", onnx_runtime },
-  { "take_log", onnx_take_log },
-  { "cores", onnx_cores },
-  { "open", onnx_open },
-  { "run", onnx_run },
-  { "close", session_close },
-  { NULL, NULL },
+  { "runtime", onnx_runtime }, { "take_log", onnx_take_log },
+  { "cores", onnx_cores },     { "bytes", onnx_bytes },
+  { "open", onnx_open },       { "run", onnx_run },
+  { "close", session_close },  { NULL, NULL },
 };
 
 int tm_lua_open_onnx_c(lua_State *L)

@@ -82,11 +82,13 @@ static void set_metadata(lua_State *L, const struct tm_model_metadata *m)
 void tm_lua_push_model(lua_State *L, const struct tm_loaded_model *m)
 {
   luaL_checkstack(L, 8, "a model");
-  lua_createtable(L, 0, 4);
+  lua_createtable(L, 0, 5);
   set_values(L, "inputs", &m->signature.inputs);
   set_values(L, "outputs", &m->signature.outputs);
   set_providers(L, m);
   set_metadata(L, &m->metadata);
+  lua_pushboolean(L, m->is_on_device);
+  lua_setfield(L, -2, "is_on_device");
 }
 
 /* ---- outputs ---- */

@@ -3,6 +3,7 @@
 -- The C half decodes, turns, resizes and scales in one go from row to row (core/data/images).
 local base = require "tidemill.tensor.base"
 local c = require "tidemill.image_c"
+local device = require "tidemill.onnx.device"
 local frame = require "tidemill.frame.base"
 local options_of = require "tidemill.image.options"
 local sources_of = require "tidemill.image.sources"
@@ -71,7 +72,7 @@ local M = {}
 --- its mini-batch in their order: an image that cannot be read is marked as failed, with the
 --- reason, and left out. Without it, such an image raises
 ---@field threads? integer helper threads that decode; by default 0 in batch(), and in batches() 1
---- if the worker has two cores or more
+--- if the worker has two cores or more, or one for each core while a session runs on a GPU
 
 ---@class tidemill.image.BatchesOptions: tidemill.image.BatchOptions
 ---@field batch? integer images in a batch; 32 by default
@@ -219,8 +220,10 @@ local function cores()
   return ok and entry.properties.cores or c.cores()
 end
 
+-- While a GPU computes, the cores are free.
 local function default_threads()
-  return cores() >= 2 and 1 or 0
+  local n = cores()
+  return device.is_used() and n or n >= 2 and 1 or 0
 end
 
 --- A loop over batches. Its state is a table:

@@ -9,13 +9,14 @@
 -- cores. What fails, raises at the script's line: a model that cannot be loaded or run leaves
 -- nothing to continue with.
 --
--- Its parts: onnx/options.lua, library, inputs, inspect.
+-- Its parts: onnx/options.lua, library, inputs, inspect, device.
 local base = require "tidemill.frame.base"
 local c = require "tidemill.onnx_c"
+local device = require "tidemill.onnx.device"
 local inputs_of = require("tidemill.onnx.inputs").of_frame
 local library = require "tidemill.onnx.library"
 local names = require "tidemill.names"
-local options_of = require("tidemill.onnx.options").check
+local options_of = require "tidemill.onnx.options"
 local plan = require "tidemill.plan"
 
 --- Models in ONNX format, run by ONNX Runtime: `npm install onnxruntime-node`.
@@ -44,7 +45,12 @@ local Session = {}
 -- What lua/model/lib_onnx.c knows of each session.
 local handles = setmetatable({}, { __mode = "k" })
 
-local function fail(message)
+-- A failure of CUDA stays with the process, so the worker ends after its answer.
+local function fail(message, is_of_gpu)
+  local worker = library.worker()
+  if is_of_gpu and worker then
+    worker.retire("a GPU failed in it, and would fail again: " .. message)
+  end
   plan.raise(library.with_errors(message))
 end
 
@@ -59,7 +65,8 @@ end
 -- Passes the outputs on, after what the library has logged.
 local function outputs(...)
   if (...) == nil then
-    fail((select(2, ...)))
+    local _, message, _, is_of_gpu = ...
+    fail(message, is_of_gpu)
   end
   library.drain()
   return ...
@@ -118,6 +125,7 @@ end
 ---     assert(not pcall(session.run, session, {}))
 function Session:close()
   c.close(handle_of(self, "close"))
+  device.drop(self)
 end
 
 -- A misspelt name raises.
@@ -134,22 +142,73 @@ local function placement(model)
   return table.concat(words, ", ")
 end
 
--- "auto" takes the CPU; the log says so.
+-- Why it runs there, if the script has not said where.
+local function choice(checked)
+  if not checked.is_auto then
+    return ""
+  elseif checked.why_cpu then
+    return "; the CPU, because " .. checked.why_cpu
+  end
+  return ("; CUDA, because the worker was given the GPU '%s'"):format(device.given())
+end
+
+-- How many nodes the CPU has beside a GPU.
+local function log_left(path, model)
+  local left, all = 0, 0
+  for _, provider in ipairs(model.providers) do
+    all = all + provider.nodes
+    left = left + (provider.name == "CPUExecutionProvider" and provider.nodes or 0)
+  end
+  if left > 0 then
+    library.log(1, ("'%s': the CPU runs %d of %d nodes, which the GPU cannot run"):format(path, left, all))
+  end
+end
+
 local function log_loaded(path, model, checked, seconds)
   local runtime = library.runtime() or {}
   library.drain()
-  library.log(1, ("loaded '%s' in %.2f s: %s, %d threads, ONNX Runtime %s of '%s'"):format(path, seconds,
-    placement(model), checked.intra_op_num_threads, runtime.version, runtime.path))
+  library.log(checked.lacks_cuda and 2 or 1,
+    ("loaded '%s' in %.2f s: %s, %d threads, ONNX Runtime %s of '%s'%s"):format(path, seconds, placement(model),
+      checked.intra_op_num_threads, runtime.version, runtime.path, choice(checked)))
+  if checked.is_on_device then
+    log_left(path, model)
+  end
 end
 
---- Loads a model. Options: `providers`, "auto" or a list of names in order of preference ("CPU", or
---- another that the library has, each optionally with settings: { "NAME", setting = value });
---- `intra_op_num_threads`, by default the worker's share of the cores; `inter_op_num_threads` (1)
---- and `execution_mode` ("sequential"); `allow_spinning`, by default only where the node has one
---- worker; `graph_optimization_level` ("all"); `enable_cpu_mem_arena`, by default where only the
---- first axis of the inputs varies; `max_batch`: run() cuts inputs along the first axis into pieces
---- of at most this size, and joins the outputs; `config`: entries of a session by their own names.
---- A model whose first axis has a fixed size always gets pieces of that size.
+-- Opens a session. "auto" does without CUDA if it cannot be used.
+local function open(path, options)
+  local function known()
+    local runtime, message = library.runtime()
+    return runtime and runtime.providers or plan.raise(("cannot load '%s': %s"):format(path, message))
+  end
+  local checked = options_of.check(options, known)
+  local handle, model, seconds, is_of_gpu, lacks_provider = c.open(path, checked, library.folders())
+  if not handle and lacks_provider and checked.is_auto then
+    checked = options_of.without_cuda(options, known, library.with_errors(model))
+    handle, model, seconds, is_of_gpu = c.open(path, checked, library.folders())
+  end
+  if not handle then
+    fail(model, is_of_gpu)
+  end
+  checked.is_on_device, model.is_on_device = model.is_on_device, nil
+  return handle, model, seconds, checked
+end
+
+--- Loads a model. Options: `providers` ("auto", below); `intra_op_num_threads`, by default the
+--- worker's share of the cores, or 1 with CUDA; `inter_op_num_threads` (1) and `execution_mode`
+--- ("sequential"); `allow_spinning`, by default only where the node has one worker;
+--- `graph_optimization_level` ("all"); `enable_cpu_mem_arena`, by default where only the first axis
+--- of the inputs varies; `max_batch`: run() cuts inputs along the first axis into pieces of at most
+--- this size, and joins the outputs; `config`: entries of a session by their own names. A model
+--- whose first axis has a fixed size always gets pieces of that size.
+---
+--- `providers` is a list of names in order of preference: "CPU", "CUDA", or another that the
+--- library has, each optionally with settings: { "CUDA", gpu_mem_limit = "4GB" }. The CPU takes
+--- nodes that the others cannot run only if it is in the list. If one of them cannot be used,
+--- InferenceSession() raises with the reason. "auto" takes CUDA if the worker was given a GPU and
+--- CUDA can be loaded, else the CPU; the worker's log says which and why. The worker's GPU is device
+--- 0. A GPU that lacks memory fails the try. After another failure of a GPU, a fresh process takes
+--- the worker's place.
 ---
 --- A model that cannot be loaded raises, with the reason. So does a missing library: onnx.runtime()
 --- looks for it without raising.
@@ -165,16 +224,12 @@ function M.InferenceSession(path, options)
     base.refuse("InferenceSession: %s was given; accepted: the path of a model",
       type(path) == "string" and "'" .. path:gsub("%z", "\\0") .. "'" or "a " .. type(path))
   end
-  local checked = options_of(options, function()
-    local runtime, message = library.runtime()
-    return runtime and runtime.providers or plan.raise(("cannot load '%s': %s"):format(path, message))
-  end)
-  local handle, model, seconds = c.open(path, checked, library.folders())
-  if not handle then
-    fail(model)
-  end
+  local handle, model, seconds, checked = open(path, options)
   local session = setmetatable(model, session_meta)
   handles[session] = handle
+  if checked.is_on_device then
+    device.add(session)
+  end
   log_loaded(path, model, checked, seconds)
   return session
 end

@@ -7,11 +7,16 @@
 ---@field is_only_worker boolean whether the step has at most one worker on the node at once
 ---@field source_dir string? the folder that the script was copied from, if this machine sees it
 ---@field level integer the lowest level that is written: 0 debug, 1 info, 2 warning, 3 error
+---@field gpu string? the GPU that the worker was given, as CUDA_VISIBLE_DEVICES has it
 local c = {}
 
 --- Appends a line to the worker's log, at any level.
 ---@param level integer 0 to 3
 ---@param message string line breaks are kept; lines after the first are indented by four blanks
 function c.write(level, message) end
+
+--- Replaces this worker by a fresh process, when the current mini-batch has been answered.
+---@param why string for the log of the job
+function c.retire(why) end
 
 return c

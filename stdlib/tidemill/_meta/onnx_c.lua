@@ -20,16 +20,23 @@ function c.take_log() end
 ---@return integer
 function c.cores() end
 
---- Loads a model. nil, message, code: it cannot be loaded.
+--- Returns the bytes of a size, "4GB"; nil: not a size.
+---@param text string
+---@return number?
+function c.bytes(text) end
+
+--- Loads a model. nil, message, code, whether a GPU failed, and whether a provider cannot be used
+--- on this machine: it cannot be loaded.
 ---@param path string
 ---@param options table checked, see onnx/options.lua
 ---@param folders string[]
 ---@return userdata? session
----@return table model inputs, outputs, providers, metadata
+---@return table model inputs, outputs, providers, metadata, is_on_device
 ---@return number seconds that it took
 function c.open(path, options, folders) end
 
---- Runs a model, and returns its outputs. nil, message, code: it failed. Raises for a wrong call.
+--- Runs a model, and returns its outputs. nil, message, code, and whether a GPU failed, for another
+--- reason than its memory: it failed. Raises for a wrong call.
 ---@param session userdata
 ---@param inputs table<string, tidemill.Tensor>|tidemill.Tensor
 ---@param outputs? string[]

@@ -2,6 +2,7 @@
 -- lua/model/lib_onnx.c reads them.
 local base = require "tidemill.frame.base"
 local c = require "tidemill.onnx_c"
+local device = require "tidemill.onnx.device"
 local library = require "tidemill.onnx.library"
 
 local M = {}
@@ -30,6 +31,12 @@ local function check_number(options, name, most)
     refuse("option '%s' is %s; accepted: an integer from 1 to %d", name, tostring(n), most)
   end
   return n
+end
+
+-- A size with its unit, "4GB", in bytes; other texts unchanged.
+local function in_bytes(text)
+  local bytes = text:find "^%d+ ?[kKmMgGtT][bB]$" and c.bytes(text)
+  return bytes and ("%.0f"):format(bytes) or text
 end
 
 -- {name, value} of a table by name, sorted. Values become text, as the library takes them.
@@ -74,13 +81,37 @@ local function provider_of(given, i)
       settings[key] = value
     end
   end
-  return { name = name, settings = pairs_of(("providers[%d]"):format(i), settings) }
+  local list = pairs_of(("providers[%d]"):format(i), settings)
+  for _, setting in ipairs(list) do
+    setting[2] = in_bytes(setting[2])
+  end
+  return { name = name, settings = list }
+end
+
+-- The arena grows by what is asked for, not by doubling: other workers may share the GPU. The
+-- library's own search for convolutions tries all of them for each new size of a batch.
+local CUDA = { arena_extend_strategy = "kSameAsRequested", cudnn_conv_algo_search = "HEURISTIC", device_id = "0" }
+
+local function with_defaults(provider)
+  local given, settings = {}, provider.settings
+  for _, setting in ipairs(settings) do
+    given[setting[1]] = true
+  end
+  for name, value in pairs(CUDA) do
+    if not given[name] then
+      settings[#settings + 1] = { name, value }
+    end
+  end
+  table.sort(settings, function(a, b)
+    return a[1] < b[1]
+  end)
+  return { name = "CUDA", settings = settings }
 end
 
 -- Refuses a provider that the library was not built with. Its list and the names that it takes
 -- differ in their case.
 local function check_known(provider, known)
-  local names = {}
+  local names, is_cuda = {}, short_name(provider.name) == "CUDA"
   for i, name in ipairs(known) do
     names[i] = short_name(name)
     if names[i]:lower() == short_name(provider.name):lower() then
@@ -88,14 +119,34 @@ local function check_known(provider, known)
     end
   end
   refuse("ONNX Runtime has no provider '%s'; this one has: %s%s", provider.name, table.concat(names, ", "),
-    base.hint(provider.name, names))
+    is_cuda and "; CUDA needs a build of the library with it" or base.hint(provider.name, names))
+end
+
+local function has_cuda(known)
+  for _, name in ipairs(known) do
+    if short_name(name) == "CUDA" then
+      return true
+    end
+  end
+  return false
+end
+
+-- What "auto" takes, as providers_of() returns it, and why the CPU.
+local function choose(known)
+  local gpu = device.given()
+  if not gpu then
+    return {}, true, "the worker was given no GPU"
+  elseif not has_cuda(known()) then
+    return {}, true, "ONNX Runtime has no CUDA"
+  end
+  return { with_defaults { settings = {} } }, true
 end
 
 -- The providers before the CPU, and whether the CPU takes the other nodes. `known` is called when
 -- the library's own names are needed.
 local function providers_of(given, known)
   if given == nil or given == "auto" then
-    return {}, true
+    return choose(known)
   end
   if type(given) ~= "table" or #given == 0 then
     refuse("option 'providers' is %s; accepted: \"auto\", or a list of names, such as { \"CPU\" }",
@@ -115,15 +166,14 @@ local function providers_of(given, known)
       return list, true
     end
     check_known(provider, known())
-    provider.name = short_name(provider.name) == "CUDA" and "CUDA" or provider.name
-    list[i] = provider
+    list[i] = short_name(provider.name) == "CUDA" and with_defaults(provider) or provider
   end
   return list, false
 end
 
 -- ---- all ----
 
--- The worker's part of the machine: it decides how many threads a session has.
+-- The worker's part of the machine: it decides how many threads a session has on the CPU.
 local function share()
   local worker = library.worker()
   if worker then
@@ -132,17 +182,19 @@ local function share()
   return c.cores(), true
 end
 
---- Checks the options; `known` returns the providers of the library.
+--- Checks the options; `known` returns the providers of the library. In the result, `is_auto`: they
+--- choose the providers; `why_cpu`: why that is the CPU.
 function M.check(options, known)
   options = base.options("InferenceSession", options, kinds)
   local cores, is_only = share()
-  local providers, falls_back = providers_of(options.providers, known)
+  local providers, falls_back, why_cpu = providers_of(options.providers, known)
+  local is_cuda = providers[1] and providers[1].name == "CUDA"
   local spins = options.allow_spinning
   if spins == nil then
     spins = is_only
   end
   return {
-    intra_op_num_threads = check_number(options, "intra_op_num_threads", 1024) or cores,
+    intra_op_num_threads = check_number(options, "intra_op_num_threads", 1024) or is_cuda and 1 or cores,
     inter_op_num_threads = check_number(options, "inter_op_num_threads", 1024) or 1,
     rows_max = check_number(options, "max_batch", 2 ^ 31 - 1) or 0,
     is_parallel = options.execution_mode == "parallel",
@@ -151,8 +203,22 @@ function M.check(options, known)
     enable_cpu_mem_arena = options.enable_cpu_mem_arena,
     providers = providers,
     falls_back = falls_back,
+    is_auto = options.providers == nil or options.providers == "auto",
+    why_cpu = why_cpu,
     config = pairs_of("option 'config'", options.config or {}),
   }
+end
+
+--- Options that chose CUDA, which cannot be used for the reason `why`, choose the CPU.
+function M.without_cuda(options, known, why)
+  local given = {}
+  for name, value in pairs(options or {}) do
+    given[name] = value
+  end
+  given.providers = { "CPU" }
+  local checked = M.check(given, known)
+  checked.is_auto, checked.why_cpu, checked.lacks_cuda = true, "CUDA failed: " .. why, true
+  return checked
 end
 
 return M

@@ -11,6 +11,7 @@
 #define INDEXES_MAX 512
 struct ort_stub stub;
 static struct tm_ort_allocator the_allocator;
+static struct tm_ort_env the_env; /* a copy of the last */
 static FILE *calls;
 
 EXPORT struct ort_stub *ort_stub(void);
@@ -95,7 +96,7 @@ struct tm_ort_status *stub_make_env(tm_ort_on_log on_log, void *data, int level,
   MAY_FAIL("make_env");
   stub_record("make_env %d %s", level, getenv("ORT_DISABLE_TELEMETRY") ? "quiet" : "telemetry");
   *out = stub_make(sizeof **out);
-  **out = (struct tm_ort_env) { on_log, data };
+  **out = the_env = (struct tm_ort_env) { on_log, data };
   return NULL;
 }
 
@@ -177,6 +178,8 @@ struct tm_ort_status *stub_add_config(struct tm_ort_options *o, const char *key,
 {
   MAY_FAIL("add_config");
   stub_record("add_config %s %s", key, value);
+  if (strcmp(key, "session.disable_cpu_ep_fallback") == 0)
+    o->has_no_fallback = strcmp(value, "1") == 0;
   return NULL;
 }
 
@@ -204,8 +207,15 @@ struct tm_ort_status *stub_update_cuda(struct tm_ort_cuda *cuda, const char *con
 
 struct tm_ort_status *stub_append_cuda(struct tm_ort_options *o, const struct tm_ort_cuda *cuda)
 {
-  MAY_FAIL("append_cuda");
+  struct tm_ort_status *failure = stub_fails("append_cuda");
+  if (failure) {
+    the_env.on_log(the_env.data, TM_ORT_ERROR, "stub", "", "stub.c",
+                   "[ONNXRuntimeError] : 1 : FAIL : Failed to load library libstub_cuda.so with "
+                   "error: libcudart.so.12: cannot open shared object file");
+    return failure;
+  }
   stub_record("append_cuda");
+  o->has_cuda = true;
   return NULL;
 }
 
@@ -240,6 +250,14 @@ static const struct tm_ort_type types[2][3] = {
   { { TM_ORT_TENSOR, { FLOAT32, 2, { -1, 2 } } }, { TM_ORT_TENSOR, { STRING, 1, { -1, 0 } } } },
 };
 
+static void log_placed(const struct tm_ort_env *env, const char *name, int nodes)
+{
+  char line[120];
+  snprintf(line, sizeof line, " Node(s) placed on [%s]. Number of nodes: %d", name, nodes);
+  if (nodes > 0)
+    env->on_log(env->data, TM_ORT_VERBOSE, "stub", "", "stub.c", line);
+}
+
 struct tm_ort_status *stub_make_session(const struct tm_ort_env *env, const char *path,
                                         const struct tm_ort_options *options,
                                         struct tm_ort_session **out)
@@ -247,8 +265,13 @@ struct tm_ort_status *stub_make_session(const struct tm_ort_env *env, const char
   MAY_FAIL("make_session");
   stub_record("make_session %s", path);
   env->on_log(env->data, TM_ORT_WARNING, "stub", "", "stub.c", "a warning of the stub");
-  env->on_log(env->data, TM_ORT_VERBOSE, "stub", "", "stub.c",
-              "All nodes placed on [CPUExecutionProvider]. Number of nodes: 3");
+  int left = options->has_cuda ? stub.left_to_cpu : 3;
+  log_placed(env, "CUDAExecutionProvider", 3 - left);
+  log_placed(env, "CPUExecutionProvider", left);
+  if (options->has_cuda && options->has_no_fallback && left > 0)
+    return stub_status(TM_ORT_FAIL, "This session contains graph nodes that are assigned to the "
+                                    "default CPU EP, but fallback to CPU EP has been explicitly "
+                                    "disabled by the user.");
   *out = stub_make(sizeof **out);
   (*out)->env = env;
   return NULL;
@@ -462,6 +485,8 @@ const struct tm_ort_base *OrtGetApiBase(void)
   stub.fail_name = fail && stub.fail_at == 0 ? fail : NULL;
   stub.message = getenv("TM_STUB_MESSAGE");
   stub.waits = getenv("TM_STUB_WAITS") != NULL;
+  const char *left = getenv("TM_STUB_LEFT");
+  stub.left_to_cpu = left ? atoi(left) : 0;
   if (log && !calls)
     calls = fopen(log, "ae");
   return &base;

@@ -157,17 +157,90 @@ static void providers_are_listed_or_none(void **state)
   assert_int_equal(stub->live, before);
 }
 
-static void a_lack_of_memory_is_explained(void **state)
+/* All calls of `name` fail; the life ends with the `wanted` message. */
+static void expect_end(const char *name, const char *message, int code, const char *wanted)
 {
   struct tm_err err = TM_ERR_NONE;
   struct tm_runtime *r = open_runtime(&err);
   struct ort_stub *stub = stub_of();
-  stub->fail_name = "run";
-  stub->message = "[E] Failed to allocate memory for requested buffer of size 1717986918";
-  assert_int_equal(live(r, &err), TM_ELIMIT);
+  int before = stub->live;
+  stub->fail_name = name;
+  stub->message = message;
+  assert_int_equal(live(r, &err), code);
   stub->fail_name = stub->message = NULL;
-  assert_string_equal(err.text, "cannot run 'm.onnx': not enough memory for a result of 1.6 GB; "
-                                "set or lower 'max_batch'");
+  assert_string_equal(err.text, wanted);
+  assert_int_equal(stub->live, before);
+}
+
+static void a_lack_of_memory_is_explained(void **state)
+{
+  static const char message[] =
+      "[E] Failed to allocate memory for requested buffer of size 1717986918";
+  expect_end("run", message, TM_ELIMIT,
+             "cannot run 'm.onnx': not enough memory on the GPU for 1.6 GB; set or lower "
+             "'max_batch'; 'nvidia-smi' shows which programs use it");
+  expect_end("make_session", message, TM_ELIMIT,
+             "cannot load 'm.onnx': not enough memory on the GPU for 1.6 GB; 'nvidia-smi' shows "
+             "which programs use it");
+}
+
+/* Opens a session; says whether a provider could not be used. */
+static bool lacks_provider(const char *fails, const char *message)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_model_loading loading = { .lacks_provider = false };
+  struct tm_provider cuda = { .name = (char *)"CUDA" };
+  const struct tm_model_options options = { .shown = "m.onnx",
+                                            .intra_threads = 1,
+                                            .inter_threads = 1,
+                                            .providers = &cuda,
+                                            .providers_len = 1 };
+  struct tm_runtime *r = open_runtime(&err);
+  struct ort_stub *stub = stub_of();
+  stub->fail_name = fails;
+  stub->message = message;
+  struct tm_model_session *s = tm_model_session_open(r, MODEL, &options, &loading, &err);
+  stub->fail_name = stub->message = NULL;
+  assert_true(fails ? !s : s && tm_model_session_model(s)->is_on_device);
+  tm_model_session_close(s);
+  return loading.lacks_provider;
+}
+
+static void a_provider_that_cannot_be_used_is_known(void **state)
+{
+  assert_true(lacks_provider("append_cuda", "Failed to load shared library"));
+  assert_true(lacks_provider("make_session", "CUDA failure 35: CUDA driver version is "
+                                             "insufficient for CUDA runtime version ; GPU=0"));
+  assert_false(lacks_provider("make_session", "CUDA failure 2: out of memory ; GPU=0"));
+  assert_false(lacks_provider("make_session", "a bad model"));
+  assert_false(lacks_provider(NULL, NULL));
+}
+
+static void nodes_that_cuda_leaves_are_counted_or_refused(void **state)
+{
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_provider cuda = { .name = (char *)"CUDA" };
+  struct tm_model_options options = { .shown = "m.onnx",
+                                      .intra_threads = 1,
+                                      .inter_threads = 1,
+                                      .providers = &cuda,
+                                      .providers_len = 1 };
+  struct tm_runtime *r = open_runtime(&err);
+  stub_of()->left_to_cpu = 2;
+  assert_null(tm_model_session_open(r, MODEL, &options, NULL, &err));
+  assert_string_equal(err.text,
+                      "cannot load 'm.onnx': CUDA cannot run 2 of the model's 3 nodes; with "
+                      "providers = { \"CUDA\", \"CPU\" } the CPU runs them");
+  options.falls_back = true;
+  struct tm_model_session *s = tm_model_session_open(r, MODEL, &options, NULL, &err);
+  stub_of()->left_to_cpu = 0;
+  assert_non_null(s);
+  const struct tm_loaded_model *m = tm_model_session_model(s);
+  assert_int_equal(m->placed_len, 2);
+  assert_string_equal(m->placed[0].provider, "CUDAExecutionProvider");
+  assert_int_equal(m->placed[0].nodes, 1);
+  assert_int_equal(m->placed[1].nodes, 2);
+  tm_model_session_close(s);
 }
 
 /* ---- stopped by a signal ---- */
@@ -290,5 +363,7 @@ UNIT_TESTS({
     cmocka_unit_test(each_call_fails_in_turn_and_nothing_leaks),
     cmocka_unit_test(providers_are_listed_or_none),
     cmocka_unit_test(a_lack_of_memory_is_explained),
+    cmocka_unit_test(a_provider_that_cannot_be_used_is_known),
+    cmocka_unit_test(nodes_that_cuda_leaves_are_counted_or_refused),
     cmocka_unit_test(a_run_that_does_not_end_is_stopped_by_a_signal),
 });
