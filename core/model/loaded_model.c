@@ -16,6 +16,7 @@
 #include "model/failure_words.h"
 #include "model/onnx_data.h"
 #include "model/onnx_support.h"
+#include "sys/large_blocks.h"
 
 /* ---- options ---- */
 
@@ -161,7 +162,9 @@ static int load_stoppably(struct loading *l, struct tm_model_loading *stop)
 {
   stop->api = &l->model->runtime->api;
   atomic_store(&stop->options, l->options);
+  tm_large_blocks_begin();
   int rc = atomic_load(&stop->is_stopped) ? -ECANCELED : tm_runtime_quietly(load, l, l->err);
+  tm_large_blocks_end();
   atomic_store(&stop->options, NULL);
   rc = rc < 0 ? rc : l->rc;
   stop->lacks_provider = l->lacks_provider;
