@@ -206,9 +206,9 @@ end
 --- library has, each optionally with settings: { "CUDA", gpu_mem_limit = "4GB" }. The CPU takes
 --- nodes that the others cannot run only if it is in the list. If one of them cannot be used,
 --- InferenceSession() raises with the reason. "auto" takes CUDA if the worker was given a GPU and
---- CUDA can be loaded, else the CPU; the worker's log says which and why. The worker's GPU is device
---- 0. A GPU that lacks memory fails the try. After another failure of a GPU, a fresh process takes
---- the worker's place.
+--- CUDA can be loaded, else the CPU; the worker's log says which and why. The worker's GPU is
+--- device 0. A GPU that lacks memory fails the try. After another failure of a GPU, a fresh process
+--- takes the worker's place.
 ---
 --- A model that cannot be loaded raises, with the reason. So does a missing library: onnx.runtime()
 --- looks for it without raising.
