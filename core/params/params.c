@@ -34,7 +34,7 @@ static const struct tm_field config_fields[] = {
     "the Lua file with init() and run(mini_batch), relative to source_directory, or else to "
     "the pipeline file; required without model" },
   { "model", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
-    "in place of entry_script: an ONNX model that scores the inputs, rows of tables or images, "
+    "in place of an entry script: an ONNX model that scores the inputs, rows of tables or images, "
     "relative to the pipeline file; 'arguments' are options of a script that is part of tidemill" },
   { "source_directory", TM_FIELD_PATH, 0, 0, NULL, NULL, 0,
     "the folder with everything that the script needs, copied at submission; by default only "

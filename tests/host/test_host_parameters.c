@@ -49,7 +49,9 @@ static void a_parameter_lists_its_accepted_values(void **state)
   assert_string_equal(p.choices, "append_row|summary_only");
   assert_true(!p.changeable);
   assert_true(find("ParallelRunConfig", "entry_script", &p));
-  assert_true(p.required && p.type == TIDEMILL_PARAMETER_PATH);
+  assert_true(!p.required && p.type == TIDEMILL_PARAMETER_PATH); /* or a model */
+  assert_true(find("ParallelRunStep", "name", &p));
+  assert_true(p.required);
   assert_true(find("ParallelRunStep", "inputs", &p));
   assert_int_equal(p.type, TIDEMILL_PARAMETER_OTHER);
   assert_false(find("ParallelRunConfig", "run_max_tries", &p));

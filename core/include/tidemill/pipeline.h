@@ -64,8 +64,7 @@ TIDEMILL_API int tidemill_pipeline_new(struct tidemill_pipeline **out, struct ti
 TIDEMILL_API int tidemill_pipeline_add_step(struct tidemill_pipeline_step **out,
                                             struct tidemill_pipeline *p, const char *name,
                                             const char *entry_script, struct tidemill_error *err);
-/* The same for a step whose inputs the ONNX model at the path `model` scores, in place of a
- * script. */
+/* The same for a step whose inputs the ONNX model at the path `model` scores, without a script. */
 TIDEMILL_API int tidemill_pipeline_add_model_step(struct tidemill_pipeline_step **out,
                                                   struct tidemill_pipeline *p, const char *name,
                                                   const char *model, struct tidemill_error *err);
