@@ -14,7 +14,7 @@ usage: tests/bench/inference.sh [--short] [--dir DIR] [--program FILE] [--beside
   --beside FILE      bench_inference (default: build/tests/bench/bench_inference)
   --before FILE      an older build of the program, for 'start'
   --times N          how often each is measured (default: 5; the shortest counts)
-  --share            'memory' also measures workers that share the weights
+  --share            'memory' measures workers with weights of their own, and workers that share
   --runtime VERSION  the ONNX Runtime of tests/support/onnxruntime: 1_17 (default of --short), or 1_30
 END
 }
@@ -306,12 +306,13 @@ memory_row()
 
 memory()
 {
-  local workers
+  local workers own=()
   heading "Memory of workers with $weights MB of weights, without mapped files"
   make wide "$place/wide.onnx" $weights
   make_items $calls
+  [ $share = no ] || own=(--share_weights false)
   for workers in "${workers_of_memory[@]}"; do
-    memory_row "workers: $workers" "$place/wide.onnx" "$workers"
+    memory_row "workers: $workers" "$place/wide.onnx" "$workers" "${own[@]}"
     [ $share = no ] || memory_row "workers that share: $workers" "$place/wide.onnx" "$workers" --share_weights true
   done
 }
