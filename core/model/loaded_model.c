@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -85,6 +84,20 @@ static int set_numbers(const struct tm_runtime *r, struct tm_ort_options *o,
   return rc;
 }
 
+/* The file of weights is named relative to the model. */
+static int set_saving(const struct tm_runtime *r, struct tm_ort_options *o, const char *path,
+                      struct tm_err *err)
+{
+  int rc = tm_runtime_check(r, tm_ort_set_optimized_path(&r->api)(o, path), err);
+
+  if (rc == 0)
+    rc = add_config(r, o, "session.optimized_model_external_initializers_file_name",
+                    TM_MODEL_SAVED_WEIGHTS, err);
+  if (rc == 0)
+    rc = add_config(r, o, "session.save_external_prepacked_constant_initializers", "1", err);
+  return rc;
+}
+
 static int set_options(const struct tm_runtime *r, struct tm_ort_options *o,
                        const struct tm_model_options *from, struct tm_err *err)
 {
@@ -101,7 +114,7 @@ static int set_options(const struct tm_runtime *r, struct tm_ort_options *o,
     rc = add_config(r, o, "session.disable_cpu_ep_fallback", flag(!from->falls_back), err);
   for (size_t i = 0; i < from->config.len && rc == 0; i++)
     rc = add_config(r, o, from->config.at[i].name, from->config.at[i].value, err);
-  return rc;
+  return rc < 0 || !from->save_to ? rc : set_saving(r, o, from->save_to, err);
 }
 
 static bool is_on_device(const struct tm_model_options *o)
@@ -162,7 +175,7 @@ static int load_stoppably(struct loading *l, struct tm_model_loading *stop)
 {
   stop->api = &l->model->runtime->api;
   atomic_store(&stop->options, l->options);
-  tm_large_blocks_begin();
+  tm_large_blocks_begin(); /* what loading frees can be more than the weights */
   int rc = atomic_load(&stop->is_stopped) ? -ECANCELED : tm_runtime_quietly(load, l, l->err);
   tm_large_blocks_end();
   atomic_store(&stop->options, NULL);
@@ -416,7 +429,6 @@ static int make_of_file(struct tm_loaded_model *m, const char *path,
       options.arena = tm_model_varies_in_rows(&f) ? TM_ARENA_ON : TM_ARENA_OFF;
     m->is_on_device = is_on_device(&options);
     rc = explain(make(m, path, &options, loading, err), &f, &options, m->runtime, err);
-    malloc_trim(0); /* what loading has freed can be more than the weights */
   }
   tm_onnx_file_release(&f);
   return rc;

@@ -41,7 +41,10 @@ struct tm_model_options {
   size_t providers_len;
   bool falls_back;           /* to the CPU, for nodes that no other provider takes */
   struct tm_settings config; /* further entries, by the library's names */
+  const char *save_to;       /* NULL, or where to write the model as it is loaded: optimised, and
+                                its weights, as kernels want them, beside it (1.21 or newer) */
 };
+#define TM_MODEL_SAVED_WEIGHTS "weights.bin"
 
 struct tm_model_metadata {
   char *producer, *graph_name, *domain, *description;

@@ -69,6 +69,8 @@ typedef void (*tm_ort_on_log)(void *data, int level, const char *category, const
       const char *const *input_names, const struct tm_ort_value *const *inputs, size_t inputs_len, \
       const char *const *output_names, size_t outputs_len, struct tm_ort_value **outputs))         \
   XX(make_options, 10, 17, struct tm_ort_status *, (struct tm_ort_options * *out))                 \
+  XX(set_optimized_path, 11, 17, struct tm_ort_status *,                                           \
+     (struct tm_ort_options * o, const char *path))                                                \
   XX(set_parallel, 13, 17, struct tm_ort_status *, (struct tm_ort_options * o, int is_parallel))   \
   XX(disable_arena, 19, 17, struct tm_ort_status *, (struct tm_ort_options * o))                   \
   XX(set_log_level, 22, 17, struct tm_ort_status *, (struct tm_ort_options * o, int level))        \

@@ -1,0 +1,147 @@
+/* prepared_copies.c - see prepared_copies.h. */
+#include "model/prepared_copies.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "model/prepared_key.h"
+
+#define KEY_LEN (TM_PREPARED_KEY_SIZE - 1)
+
+/* ---- the lock of a copy ---- */
+
+static char *with(const char *copy, const char *suffix)
+{
+  return tm_xprintf("%s%s", copy, suffix);
+}
+
+/* A descriptor that holds it, or -1: it has no file. -EWOULDBLOCK: it is being made. */
+static int take_lock(const struct tm_fs *fs, const char *copy)
+{
+  char *path = with(copy, ".lock");
+  int fd = tm_fs_open(fs, path, O_RDWR | O_NOFOLLOW, 0, NULL);
+  int rc = fd < 0 ? 0 : tm_lock_take(fd, false);
+
+  free(path);
+  if (rc != -EWOULDBLOCK)
+    return fd < 0 ? -1 : fd;
+  tm_fs_close(fs, fd);
+  return rc;
+}
+
+/* ---- finding ---- */
+
+struct search {
+  struct tm_prepared_copies *out;
+  const struct tm_fs *fs;
+  const char *folder;
+};
+
+struct sum {
+  const struct tm_fs *fs;
+  const char *folder;
+  int64_t bytes;
+};
+
+static int add_size(void *data, const char *name, int type)
+{
+  struct sum *s = data;
+  struct tm_stat st;
+  char *path = tm_path_join(s->folder, name);
+
+  if (s->fs->stat(s->fs->self, path, false, &st) == 0)
+    s->bytes += st.size;
+  free(path);
+  return 0;
+}
+
+static int64_t size_of(const struct tm_fs *fs, const char *copy, const char *suffix)
+{
+  char *folder = with(copy, suffix);
+  struct sum s = { .fs = fs, .folder = folder };
+
+  (void)fs->dir_read(fs->self, folder, add_size, &s); /* missing: nothing */
+  free(folder);
+  return s.bytes;
+}
+
+static bool is_known(const struct tm_prepared_copies *c, const char *copy)
+{
+  for (size_t i = 0; i < c->paths.len; i++)
+    if (strcmp(c->paths.at[i], copy) == 0)
+      return true;
+  return false;
+}
+
+/* "<key>", "<key>.part" and "<key>.lock" are one copy. */
+static int on_name(void *data, const char *name, int type)
+{
+  struct search *s = data;
+  const char *rest = name + KEY_LEN;
+
+  if (strspn(name, "0123456789abcdef") != KEY_LEN ||
+      (*rest && strcmp(rest, ".part") != 0 && strcmp(rest, ".lock") != 0))
+    return 0;
+  char *key = tm_xstrndup(name, KEY_LEN), *copy = tm_path_join(s->folder, key);
+  int fd = is_known(s->out, copy) ? -EWOULDBLOCK : take_lock(s->fs, copy);
+  free(key);
+  if (fd == -EWOULDBLOCK) {
+    free(copy);
+    return 0;
+  }
+  tm_fs_close(s->fs, fd);
+  s->out->bytes += size_of(s->fs, copy, "") + size_of(s->fs, copy, ".part");
+  *TM_ARRAY_ADD(&s->out->paths) = copy;
+  return 0;
+}
+
+void tm_prepared_copies_find(struct tm_prepared_copies *out, const struct tm_fs *fs,
+                             const char *folder)
+{
+  struct search s = { .out = out, .fs = fs, .folder = folder };
+
+  *out = (struct tm_prepared_copies) { .bytes = 0 };
+  (void)fs->dir_read(fs->self, folder, on_name, &s); /* missing: none was made */
+}
+
+/* ---- removing ---- */
+
+static int remove_one(const struct tm_fs *fs, const char *copy, struct tm_err *err)
+{
+  char *part = with(copy, ".part"), *lock = with(copy, ".lock");
+  int fd = take_lock(fs, copy), rc = 0;
+
+  if (fd != -EWOULDBLOCK) {
+    rc = tm_fs_remove_tree(fs, copy, err);
+    if (rc >= 0)
+      rc = tm_fs_remove_tree(fs, part, err);
+    if (rc >= 0 && fd >= 0) /* while it is held: a process that waits for it looks for its name */
+      rc = fs->unlink(fs->self, lock);
+    tm_fs_close(fs, fd);
+  }
+  free(part);
+  free(lock);
+  return rc < 0 ? rc : 0;
+}
+
+int tm_prepared_copies_remove(const struct tm_prepared_copies *c, const struct tm_fs *fs,
+                              struct tm_err *err)
+{
+  int rc = 0;
+
+  for (size_t i = 0; i < c->paths.len && rc == 0; i++) {
+    struct tm_err why = TM_ERR_NONE;
+    rc = remove_one(fs, c->paths.at[i], &why);
+    if (rc < 0)
+      tm_err_set(err, rc, "cannot remove '%s': %s", c->paths.at[i],
+                 why.code < 0 ? why.text : tm_code_text(rc));
+  }
+  return rc;
+}
+
+void tm_prepared_copies_release(struct tm_prepared_copies *c)
+{
+  TM_ARRAY_RELEASE_EACH(&c->paths);
+}

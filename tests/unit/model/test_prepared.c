@@ -1,0 +1,428 @@
+/* test_prepared.c - copies of models with repacked weights, made by a real library:
+ * y = x * w, of x [n, 32] and w [32, 64]. */
+#include "unit.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "folder.h"
+#include "model/prepared.h"
+#include "model/prepared_copies.h"
+#include "model/prepared_key.h"
+#include "model/prepared_mark.h"
+#include "onnx_rig.h"
+#include "onnxruntime/versions.h"
+
+enum { ROWS = 32, COLUMNS = 64 };
+
+static struct folder f;
+
+static int setup(void **state)
+{
+  folder_init(&f);
+  return 0;
+}
+
+static int teardown(void **state)
+{
+  folder_release(&f);
+  return 0;
+}
+
+/* ---- the model ---- */
+
+/* Of floats, [n, columns]; or of integers, [k]. */
+static void add_value(struct tm_buf *graph, unsigned field, const char *name, int64_t columns)
+{
+  struct tm_buf value = TM_BUF_NONE, type = TM_BUF_NONE, tensor = TM_BUF_NONE, shape = TM_BUF_NONE;
+  struct tm_buf axis = TM_BUF_NONE;
+  put_text(&axis, 2, columns ? "n" : "k");
+  put_inner(&shape, 1, &axis);
+  put_number(&axis, 1, (uint64_t)columns);
+  if (columns)
+    put_inner(&shape, 1, &axis);
+  tm_buf_release(&axis);
+  put_number(&tensor, 1, columns ? TM_TENSOR_FLOAT32 : TM_TENSOR_INT64);
+  put_inner(&tensor, 2, &shape);
+  put_inner(&type, 1, &tensor);
+  put_text(&value, 1, name);
+  put_inner(&value, 2, &type);
+  put_inner(graph, field, &value);
+}
+
+static void add_node(struct tm_buf *graph, const char *operator, const char * a, const char *b,
+                     const char *out)
+{
+  struct tm_buf node = TM_BUF_NONE;
+  put_text(&node, 1, a);
+  put_text(&node, 1, b);
+  put_text(&node, 2, out);
+  put_text(&node, 4, operator);
+  put_inner(graph, 1, &node);
+}
+
+/* y = the rows of product + noise that `rows` counts from 0. A session makes other noise each
+ * time. The sample has one row and counts from 1 first, which fails, so that the
+ * plain model makes noise twice. */
+static void add_noise(struct tm_buf *graph)
+{
+  struct tm_buf node = TM_BUF_NONE;
+  put_text(&node, 1, "product");
+  put_text(&node, 2, "noise");
+  put_text(&node, 4, "RandomNormalLike");
+  put_inner(graph, 1, &node);
+  add_node(graph, "Add", "product", "noise", "sum");
+  add_node(graph, "Gather", "sum", "rows", "y");
+  add_value(graph, 11, "rows", 0);
+}
+
+static void write_model(float first, bool is_noisy)
+{
+  struct tm_buf model = TM_BUF_NONE, graph = TM_BUF_NONE, w = TM_BUF_NONE;
+  float weights[ROWS * COLUMNS];
+  for (int i = 0; i < ROWS * COLUMNS; i++)
+    weights[i] = (float)(i * 7 % 31) / 31;
+  weights[0] = first;
+  add_node(&graph, "MatMul", "x", "w", is_noisy ? "product" : "y");
+  if (is_noisy)
+    add_noise(&graph);
+  put_text(&graph, 2, "g");
+  put_number(&w, 1, ROWS);
+  put_number(&w, 1, COLUMNS);
+  put_number(&w, 2, TM_TENSOR_FLOAT32);
+  put_text(&w, 8, "w");
+  put_bytes(&w, 9, (const char *)weights, sizeof weights);
+  put_inner(&graph, 5, &w);
+  add_value(&graph, 11, "x", ROWS);
+  add_value(&graph, 12, "y", COLUMNS);
+  model_begin(&model);
+  put_inner(&model, 7, &graph);
+  folder_put(&f, "m.onnx", 0, model.data, model.len);
+  folder_cut(&f, "m.onnx", (int64_t)model.len);
+  tm_buf_release(&model);
+}
+
+/* ---- a call ---- */
+
+static const struct tm_model_options options = {
+  .shown = "m.onnx", .intra_threads = 1, .inter_threads = 1, .optimization = TM_OPTIMIZE_ALL
+};
+static struct tm_fs fs;
+static struct tm_prepared found;
+static struct tm_preparing *current;
+
+/* With the file calls in `fs`. */
+static int find(const char *library, int64_t wait_ns, bool is_stopped)
+{
+  static const char *const none[] = { NULL };
+  struct tm_err err = TM_ERR_NONE;
+  char folder[128], path[128];
+  snprintf(path, sizeof path, "%s", folder_file(&f, "m.onnx"));
+  snprintf(folder, sizeof folder, "%s", folder_file(&f, "models"));
+  setenv("TIDEMILL_ONNXRUNTIME", library, 1);
+  struct tm_runtime *r = tm_runtime_open(none, &err);
+  if (!r)
+    fail_msg("%s", err.text);
+  struct tm_preparing p = { .fs = &fs, .folder = folder, .wait_ns = wait_ns };
+  current = &p;
+  if (is_stopped)
+    tm_preparing_stop(&p);
+  tm_prepared_release(&found);
+  int rc = tm_prepared_find(&found, r, path, &options, &p, &err);
+  assert_true(tm_ort_log_is_empty(&r->log));
+  return rc;
+}
+
+static void gives(const char *library, enum tm_prepared_state state, const char *why)
+{
+  assert_int_equal(find(library, 0, false), 0);
+  if (found.state != state || (why && !strstr(found.why, why)))
+    fail_msg("state %d: %s", (int)found.state, found.why ? found.why : "");
+  if (state == TM_PREPARED_MADE || state == TM_PREPARED_READY)
+    assert_true(folder_size(&f, found.path + strlen(f.path) + 1) > 0);
+}
+
+struct names {
+  int copies, parts;
+};
+
+static int count_name(void *data, const char *name, int type)
+{
+  struct names *n = data;
+  n->copies += strchr(name, '.') == NULL;
+  n->parts += strstr(name, ".part") != NULL;
+  return 0;
+}
+
+static void has_names(int copies, int parts)
+{
+  struct names n = { 0 };
+  assert_int_equal(tm_dir_read(folder_file(&f, "models"), count_name, &n), 0);
+  assert_int_equal(n.copies, copies);
+  assert_int_equal(n.parts, parts);
+}
+
+/* "models/<key>SUFFIX" of the last copy. */
+static const char *below(const char *suffix)
+{
+  static char name[100];
+  snprintf(name, sizeof name, "models/%.16s%s", found.path + strlen(f.path) + strlen("/models/"),
+           suffix);
+  return name;
+}
+
+/* ---- the cases ---- */
+
+static void begin(void)
+{
+  fs = *tm_fs_real();
+  (void)tm_tree_remove(folder_file(&f, "models"), NULL);
+  write_model(1, false);
+}
+
+static void a_copy_is_made_once(const char *library)
+{
+  struct stat st;
+  begin();
+  gives(library, TM_PREPARED_MADE, NULL);
+  has_names(1, 0);
+  assert_int_equal(stat(folder_file(&f, "models"), &st), 0);
+  assert_int_equal(st.st_mode & 0777, 0700);
+  assert_int_equal(stat(folder_file(&f, below("")), &st), 0);
+  assert_int_equal(st.st_mode & 0777, 0700);
+  gives(library, TM_PREPARED_READY, NULL);
+  has_names(1, 0);
+  write_model(2, false); /* another model */
+  gives(library, TM_PREPARED_MADE, NULL);
+  has_names(2, 0);
+}
+
+static void a_damaged_copy_is_made_again(const char *library)
+{
+  begin();
+  gives(library, TM_PREPARED_MADE, NULL);
+  folder_flip(&f, below("/model.onnx"), 40);
+  gives(library, TM_PREPARED_MADE, NULL);
+  folder_cut(&f, below("/model.onnx"), 40);
+  gives(library, TM_PREPARED_MADE, NULL);
+  folder_cut(&f, below("/weights.bin"), 40);
+  gives(library, TM_PREPARED_MADE, NULL);
+  folder_cut(&f, below("/made.json"), 40);
+  gives(library, TM_PREPARED_MADE, NULL);
+  assert_int_equal(unlink(folder_file(&f, below("/weights.bin"))), 0);
+  gives(library, TM_PREPARED_MADE, NULL);
+  gives(library, TM_PREPARED_READY, NULL);
+  has_names(1, 0);
+}
+
+static void another_maker_is_waited_for(const char *library)
+{
+  begin();
+  gives(library, TM_PREPARED_MADE, NULL);
+  folder_cut(&f, below("/made.json"), 0);
+  int fd = open(folder_file(&f, below(".lock")), O_RDWR);
+  assert_int_equal(tm_lock_take(fd, false), 0);
+  assert_int_equal(find(library, 0, false), 0);
+  assert_int_equal(found.state, TM_PREPARED_BUSY);
+  assert_int_equal(find(library, 1, false), 0);
+  assert_int_equal(found.state, TM_PREPARED_BUSY);
+  close(fd);
+  gives(library, TM_PREPARED_MADE, NULL);
+}
+
+static int die(void *self, const char *from, const char *to)
+{
+  raise(SIGKILL);
+  return 0;
+}
+
+static void kill_one(const char *library)
+{
+  int status;
+  pid_t child = fork();
+  if (child == 0) {
+    fs.rename = die; /* when it has written everything */
+    (void)find(library, 0, false);
+    _exit(0);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+/* Forks before the library is loaded. */
+static void killed_makers_are_followed_by_others(const char *library)
+{
+  begin();
+  kill_one(library);
+  has_names(0, 1);
+  gives(library, TM_PREPARED_MADE, NULL);
+  has_names(1, 0);
+  gives(library, TM_PREPARED_READY, NULL);
+}
+
+static void after_two_deaths_there_is_none(const char *library)
+{
+  begin();
+  kill_one(library);
+  kill_one(library);
+  gives(library, TM_PREPARED_PLAIN, "2 workers have died");
+  has_names(0, 0);
+}
+
+static void copies_can_be_removed(const char *library)
+{
+  struct tm_prepared_copies copies;
+  struct tm_err err;
+  char folder[128];
+  begin();
+  gives(library, TM_PREPARED_MADE, NULL);
+  snprintf(folder, sizeof folder, "%s", folder_file(&f, "models"));
+  folder_put(&f, "models/other.txt", 0, "x", 1);
+  int fd = open(folder_file(&f, below(".lock")), O_RDWR);
+  assert_int_equal(tm_lock_take(fd, false), 0);
+  tm_prepared_copies_find(&copies, &fs, folder);
+  assert_int_equal(copies.paths.len, 0); /* it is being made */
+  close(fd);
+  tm_prepared_copies_release(&copies);
+  tm_prepared_copies_find(&copies, &fs, folder);
+  assert_int_equal(copies.paths.len, 1);
+  assert_true(copies.bytes > ROWS * COLUMNS * 4);
+  assert_int_equal(tm_prepared_copies_remove(&copies, &fs, &err), 0);
+  tm_prepared_copies_release(&copies);
+  has_names(0, 0);
+  assert_int_equal(folder_size(&f, below(".lock")), -1);
+  assert_int_equal(folder_size(&f, "models/other.txt"), 1);
+  gives(library, TM_PREPARED_MADE, NULL);
+}
+
+static void other_values_are_refused_for_good(const char *library)
+{
+  begin();
+  write_model(1, true);
+  gives(library, TM_PREPARED_REFUSED, "output 'y' differs: ");
+  has_names(1, 0);
+  gives(library, TM_PREPARED_REFUSED, "output 'y' differs: ");
+}
+
+static int volume_is_full(void *self, const char *path, struct tm_volume *out)
+{
+  *out = (struct tm_volume) { .free_bytes = 4096 };
+  return 0;
+}
+
+static int no_right(void *self, const char *path, int mode)
+{
+  return -EACCES;
+}
+
+static void without_room_or_right_there_is_none(const char *library)
+{
+  begin();
+  fs.volume = volume_is_full;
+  gives(library, TM_PREPARED_PLAIN, "/models': a copy takes up to 16.0 MB, and 4.0 KB are free");
+  has_names(0, 0);
+  begin();
+  fs.mkdir = no_right;
+  gives(library, TM_PREPARED_PLAIN, "permission denied");
+}
+
+static int volume_stops(void *self, const char *path, struct tm_volume *out)
+{
+  tm_preparing_stop(current);
+  *out = (struct tm_volume) { .free_bytes = INT64_MAX };
+  return 0;
+}
+
+static void a_stop_leaves_nothing(const char *library)
+{
+  begin();
+  assert_int_equal(find(library, 0, true), -ECANCELED);
+  assert_int_equal(folder_size(&f, "models"), -1);
+  fs.volume = volume_stops; /* while it makes the copy */
+  assert_int_equal(find(library, 0, false), -ECANCELED);
+  has_names(0, 0);
+  begin();
+  gives(library, TM_PREPARED_MADE, NULL); /* the stop counts as no death */
+  assert_int_equal(folder_size(&f, below(".lock")), 0);
+}
+
+/* ---- the versions ---- */
+
+static void an_old_version_makes_none(void **state)
+{
+  const char *library;
+  NEED_ONNXRUNTIME(library, "1_17");
+  pid_t child = fork(); /* one version in a process */
+  if (child == 0) {
+    begin();
+    gives(library, TM_PREPARED_PLAIN, "ONNX Runtime 1.17.0 cannot do that; 1.21 or newer can");
+    _exit(0);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+}
+
+static void a_new_version_makes_copies(void **state)
+{
+  const char *library;
+  NEED_ONNXRUNTIME(library, "1_30");
+  after_two_deaths_there_is_none(library); /* and forgets them: */
+  killed_makers_are_followed_by_others(library);
+  a_copy_is_made_once(library);
+  a_damaged_copy_is_made_again(library);
+  another_maker_is_waited_for(library);
+  other_values_are_refused_for_good(library);
+  without_room_or_right_there_is_none(library);
+  a_stop_leaves_nothing(library);
+  copies_can_be_removed(library);
+  tm_prepared_release(&found);
+}
+
+/* ---- the key ---- */
+
+static void key_of(char out[TM_PREPARED_KEY_SIZE], const char *version,
+                   const struct tm_model_options *o)
+{
+  struct tm_onnx_file file;
+  atomic_bool is_stopped = false;
+  const char *path = folder_file(&f, "m.onnx");
+  assert_int_equal(tm_onnx_file_read(&file, tm_fs_real(), path, NULL), 0);
+  assert_int_equal(tm_prepared_key(out, tm_fs_real(), path, &file, version, o, &is_stopped, NULL),
+                   0);
+  tm_onnx_file_release(&file);
+}
+
+static void the_key_covers_model_version_and_options(void **state)
+{
+  char key[5][TM_PREPARED_KEY_SIZE], again[TM_PREPARED_KEY_SIZE];
+  struct tm_setting entry = { (char *)"session.disable_prepacking", (char *)"1" };
+  struct tm_model_options other = options, threads = options;
+  write_model(1, false);
+  key_of(key[0], "1.30.0", &options);
+  key_of(key[1], "1.30.1", &options);
+  other.config = (struct tm_settings) { &entry, 1 };
+  key_of(key[2], "1.30.0", &other);
+  other = options;
+  other.optimization = TM_OPTIMIZE_BASIC;
+  key_of(key[3], "1.30.0", &other);
+  threads.intra_threads = 2;
+  threads.allows_spinning = true;
+  key_of(again, "1.30.0", &threads);
+  assert_string_equal(again, key[0]);
+  write_model(2, false);
+  key_of(key[4], "1.30.0", &options);
+  for (int i = 0; i < 5; i++)
+    for (int k = 0; k < i; k++)
+      assert_string_not_equal(key[i], key[k]);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+UNIT_TESTS({
+    CASE(an_old_version_makes_none),
+    CASE(a_new_version_makes_copies),
+    CASE(the_key_covers_model_version_and_options),
+});
