@@ -72,6 +72,7 @@ const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
   TEXT(tables)           /* the inputs that are tables (data/table/table_load.h), or "" */         \
   TEXT(schema_file)      /* their schemas */                                                       \
   TEXT(index_dir)        /* indexes of packed files, or "" */                                      \
+  TEXT(models_dir)       /* prepared models (model/prepared.h), or "" */                           \
   TEXT(output_dir)                                                                                 \
   LIST(outputs) /* names of the outputs, in order; "" without a name */                            \
   TEXT(log_dir) /* user/entry_script_log/<node>/ */                                                \

@@ -66,6 +66,7 @@ void tm_workers_send_setup(struct tm_worker *w)
   setup.arguments_len = s->bound.arguments_len;
   setup.schema_file = s->schema_file;
   setup.index_dir = s->index_dir;
+  setup.models_dir = s->models_dir;
   setup.output_dir = s->output_dir;
   setup.log_dir = in_logs(w, "entry_script_log", "", "");
   setup.temp_dir = dirs.temp;

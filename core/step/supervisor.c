@@ -86,6 +86,7 @@ static void set_view(struct tm_supervisor *s)
   s->inputs_file = tm_path_join(s->state_dir, "inputs");
   s->schema_file = tm_path_join(s->state_dir, "schema.json");
   s->index_dir = tm_workspace_index_dir(s->o.job->dir, s->o.step->name);
+  s->models_dir = tm_workspace_models_dir(s->o.job->dir, s->o.step->name);
 }
 
 static int make_dirs(struct tm_supervisor *s, struct tm_err *err)
@@ -496,6 +497,7 @@ static void free_now(struct tm_supervisor *s)
   free(s->inputs_file);
   free(s->schema_file);
   free(s->index_dir);
+  free(s->models_dir);
   free(s);
 }
 

@@ -46,6 +46,7 @@ struct tm_supervisor {
   char *dir, *logs_dir, *output_dir, *output_file, *state_dir, *spill_dir, *staging_dir;
   char *inputs_file;                /* input_record.h */
   char *schema_file, *index_dir;    /* of tables */
+  char *models_dir;                 /* prepared models */
   struct tm_destinations_held held; /* destinations */
   const struct tm_snapshot *copy;   /* NULL: it has not begun */
   struct tm_commit *commit;

@@ -300,14 +300,24 @@ char *tm_workspace_find_open_job(const struct tm_fs *fs, const char *workspace,
   return path;
 }
 
-char *tm_workspace_index_dir(const char *job_dir, const char *step)
+static char *cache_dir(const char *job_dir, const char *step, const char *name)
 {
   tm_require(step[0]);
   char *jobs = tm_path_dir(job_dir), *workspace = tm_path_dir(jobs);
   bool is_in_workspace = strcmp(tm_path_base(jobs), "jobs") == 0;
-  char *dir = is_in_workspace ? tm_path_join(workspace, "index")
-                              : tm_xprintf("%s/%s/state/index", job_dir, step);
+  char *dir = is_in_workspace ? tm_path_join(workspace, name)
+                              : tm_xprintf("%s/%s/state/%s", job_dir, step, name);
   free(jobs);
   free(workspace);
   return dir;
+}
+
+char *tm_workspace_index_dir(const char *job_dir, const char *step)
+{
+  return cache_dir(job_dir, step, "index");
+}
+
+char *tm_workspace_models_dir(const char *job_dir, const char *step)
+{
+  return cache_dir(job_dir, step, TM_WORKSPACE_MODELS);
 }

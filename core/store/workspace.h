@@ -48,5 +48,9 @@ char *tm_workspace_find_open_job(const struct tm_fs *fs, const char *workspace,
 /* Where indexes of packed files are stored for later jobs: <workspace>/index for a job in a
  * workspace, else <step>/state/index. To free(). */
 char *tm_workspace_index_dir(const char *job_dir, const char *step);
+/* Where prepared models (model/prepared.h) are stored, likewise: <workspace>/models, or
+ * <step>/state/models. */
+char *tm_workspace_models_dir(const char *job_dir, const char *step);
+#define TM_WORKSPACE_MODELS "models"
 
 #endif

@@ -184,7 +184,7 @@ static int open_module(lua_State *L)
 void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup, struct tm_buf *retires)
 {
   lua_pushlightuserdata(L, (void *)&module_key);
-  lua_createtable(L, 0, 7); /* [key, module] */
+  lua_createtable(L, 0, 8); /* [key, module] */
   push_properties(L, setup);
   lua_setfield(L, -2, "properties");
   lua_pushinteger(L, (lua_Integer)setup->logging_level);
@@ -196,6 +196,10 @@ void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup, struct 
   lua_pushlightuserdata(L, retires);
   lua_pushcclosure(L, retire, 1);
   lua_setfield(L, -2, "retire");
+  if (setup->models_dir && *setup->models_dir) {
+    lua_pushstring(L, setup->models_dir);
+    lua_setfield(L, -2, "models_dir");
+  }
   push_logger(L, setup);
   lua_pushcclosure(L, logger_write, 1);
   lua_setfield(L, -2, "write");

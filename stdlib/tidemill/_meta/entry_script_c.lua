@@ -6,6 +6,7 @@
 ---@field properties table<string, any> the properties of EntryScript except its logger
 ---@field is_only_worker boolean whether the step has at most one worker on the node at once
 ---@field source_dir string? the folder that the script was copied from, if this machine sees it
+---@field models_dir string? where the job's workers share models
 ---@field level integer the lowest level that is written: 0 debug, 1 info, 2 warning, 3 error
 ---@field gpu string? the GPU that the worker was given, as CUDA_VISIBLE_DEVICES has it
 local c = {}
