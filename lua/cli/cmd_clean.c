@@ -25,8 +25,8 @@ struct clean {
   int64_t age_ns;
   struct tidemill_workspace *workspace;
   struct tidemill_clean *chosen;
-  size_t going, staying, scripts;
-  int64_t bytes, script_bytes;
+  size_t going, staying, scripts, models;
+  int64_t bytes, script_bytes, model_bytes;
 };
 
 static const char *const statuses[] = { "Completed", "Failed", "Canceled", "Interrupted", NULL };
@@ -41,7 +41,7 @@ static const struct tm_option options[] = {
   { "older-than", TM_OPTION_VALUE, PLACE(older_than), "AGE", NULL, "only jobs that ended longer ago than this: 30d, 12h, 90m, 2w" },
   { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "shows what would be removed, and removes nothing" },
   { "yes", TM_OPTION_FLAG, PLACE(yes), NULL, NULL, "does not ask for confirmation" },
-  { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "prints one JSON object per line for each job, and one for the copies of scripts" },
+  { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "prints one JSON object per line for each job, one for the copies of scripts, and one for prepared models" },
 };
 /* clang-format on */
 
@@ -55,8 +55,9 @@ const struct tm_command tm_command_clean = {
   .options = options,
   .options_len = TM_COUNT_OF(options),
   .help = "Without JOB, takes the jobs of the workspace that are neither Completed nor\n"
-          "running, and the copies of scripts that no job needs. Also finishes interrupted\n"
-          "removals. Shows what will be removed, and asks first.\n",
+          "running, the copies of scripts that no job needs, and prepared models, which\n"
+          "workers make again. Also finishes interrupted removals. Shows what will be\n"
+          "removed, and asks first.\n",
 };
 
 /* ---- options ---- */
@@ -125,23 +126,38 @@ static void add_line(struct tm_buf *out, const struct clean *c, const struct tid
   tm_buf_add_char(out, '\n');
 }
 
-static void add_scripts_line(struct tm_buf *out, const struct clean *c)
+/* A line for what is in a folder of the workspace. */
+static void add_folder_line(struct tm_buf *out, const struct clean *c, const char *folder, size_t n,
+                            const char *words, int64_t bytes)
 {
-  if (c->scripts == 0)
+  if (n == 0)
     return;
   if (c->o.json) {
     struct tm_json *v = tm_json_new(TM_JSON_OBJECT);
-    tm_json_set(v, "snapshots", tm_json_new_int((int64_t)c->scripts));
+    tm_json_set(v, folder, tm_json_new_int((int64_t)n));
     tm_json_set(v, "removed", tm_json_new_bool(!c->o.dry_run));
-    tm_json_set(v, "bytes", tm_json_new_int(c->script_bytes));
+    tm_json_set(v, "bytes", tm_json_new_int(bytes));
     add_json(out, v);
   } else {
-    tm_buf_printf(out, "%s/snapshots  %zu %s that no job runs any more  ",
-                  tidemill_workspace_path(c->workspace), c->scripts,
-                  tm_text_counted((int64_t)c->scripts, "copy of a script", "copies of scripts"));
-    tm_text_bytes(out, c->script_bytes);
+    tm_buf_printf(out, "%s/%s  %zu %s  ", tidemill_workspace_path(c->workspace), folder, n, words);
+    tm_text_bytes(out, bytes);
   }
   tm_buf_add_char(out, '\n');
+}
+
+static void add_scripts_line(struct tm_buf *out, const struct clean *c)
+{
+  add_folder_line(out, c, "snapshots", c->scripts,
+                  tm_text_counted((int64_t)c->scripts, "copy of a script that no job runs any more",
+                                  "copies of scripts that no job runs any more"),
+                  c->script_bytes);
+}
+
+static void add_models_line(struct tm_buf *out, const struct clean *c)
+{
+  add_folder_line(out, c, "models", c->models,
+                  tm_text_counted((int64_t)c->models, "prepared model", "prepared models"),
+                  c->model_bytes);
 }
 
 /* Prints to standard error which jobs stay, with the reason. Without --json it also prints which
@@ -156,8 +172,10 @@ static void say_list(const struct clean *c)
       tm_cli_say("'%s' stays: %s", j->dir, j->kept);
     else if (says_going)
       add_line(&text, c, j);
-  if (says_going)
+  if (says_going) {
     add_scripts_line(&text, c);
+    add_models_line(&text, c);
+  }
   fputs(tm_buf_str(&text), stderr);
   tm_buf_release(&text);
 }
@@ -173,7 +191,7 @@ static int ask(const struct clean *c, struct tm_err *err)
     return tm_err_set(err, TM_EUSAGE,
                       "nothing is removed: there is no terminal to ask on; --yes does not ask, "
                       "--dry-run says what would be removed");
-  tm_text_bytes(&text, c->bytes + c->script_bytes);
+  tm_text_bytes(&text, c->bytes + c->script_bytes + c->model_bytes);
   fprintf(stderr, "remove %s, %s? [y/N] ",
           c->going > 0 ? tm_text_counted((int64_t)c->going, "this job", "these jobs")
                        : "these copies",
@@ -219,6 +237,17 @@ static int remove_scripts(struct clean *c, struct tm_buf *text)
   return 0;
 }
 
+static int remove_models(struct clean *c, struct tm_buf *text)
+{
+  struct tm_err err = TM_ERR_NONE;
+  if (!c->o.dry_run && tidemill_clean_remove_models(c->chosen, &err) < 0) {
+    tm_cli_say("%s", err.text);
+    return 3;
+  }
+  add_models_line(text, c);
+  return 0;
+}
+
 static void count(struct clean *c)
 {
   const struct tidemill_clean_job *j;
@@ -228,6 +257,7 @@ static void count(struct clean *c)
     c->bytes += j->bytes;
   }
   c->scripts = tidemill_clean_scripts(c->chosen, &c->script_bytes);
+  c->models = tidemill_clean_models(c->chosen, &c->model_bytes);
 }
 
 static int clean_all(struct clean *c, struct tm_err *err)
@@ -236,7 +266,7 @@ static int clean_all(struct clean *c, struct tm_err *err)
   int rc = 1, status = 0, written;
   count(c);
   say_list(c);
-  if (c->going == 0 && c->scripts == 0)
+  if (c->going == 0 && c->scripts == 0 && c->models == 0)
     tm_cli_say("there is nothing to remove");
   else if (!c->o.dry_run)
     rc = ask(c, err);
@@ -245,6 +275,8 @@ static int clean_all(struct clean *c, struct tm_err *err)
   status = remove_all(c, &text);
   if (status == 0) /* a remaining job may run one of them */
     status = remove_scripts(c, &text);
+  int left = remove_models(c, &text);
+  status = status ? status : left;
   written = tm_cli_write_and_release(&text);
   /* A named job that stays is a refusal. */
   return written ? written : status ? status : c->rest.len > 0 && c->staying > 0 ? 2 : 0;

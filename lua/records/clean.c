@@ -4,7 +4,7 @@
  * Without names, it selects jobs of the workspace that ended without being Completed, or were
  * interrupted. It never selects a running job, a job whose output is a registered dataset, or a
  * folder with files that no job made (inspect/removal.h). It also selects the copies of scripts in
- * the workspace that no remaining job needs.
+ * the workspace that no remaining job needs, and its prepared models.
  *
  * In any case it selects the leftovers of interrupted removals: those in the workspace, and those
  * beside the directories of jobs elsewhere that its history knows.
@@ -20,10 +20,12 @@
 #include "base/text.h"
 #include "inspect/old_snapshots.h"
 #include "inspect/removal.h"
+#include "model/prepared_copies.h"
 #include "record/job_dir.h"
 #include "record/owner.h"
 #include "store/db.h"
 #include "store/jobs.h"
+#include "store/workspace.h"
 #include "sys/clock.h"
 
 struct chosen {
@@ -45,6 +47,7 @@ struct tidemill_clean {
   int64_t now_ns;
   struct TM_ARRAY(struct chosen) list;
   struct tm_old_snapshots scripts;
+  struct tm_prepared_copies models;
   struct datasets datasets;
 };
 
@@ -308,6 +311,13 @@ static void find_scripts(struct tidemill_clean *c)
   TM_ARRAY_RELEASE(&gone);
 }
 
+static void find_models(struct tidemill_clean *c)
+{
+  char *folder = tm_path_join(c->ws->path, TM_WORKSPACE_MODELS);
+  tm_prepared_copies_find(&c->models, c->ws->fs, folder);
+  free(folder);
+}
+
 int tidemill_clean_new(struct tidemill_clean **out, struct tidemill_workspace *ws,
                        const struct tidemill_clean_options *options, struct tm_err *err)
 {
@@ -330,8 +340,10 @@ int tidemill_clean_new(struct tidemill_clean **out, struct tidemill_workspace *w
     tidemill_clean_free(c);
     return rc;
   }
-  if (c->o.jobs_len == 0)
+  if (c->o.jobs_len == 0) {
     find_scripts(c);
+    find_models(c);
+  }
   *out = c;
   return 0;
 }
@@ -347,6 +359,7 @@ void tidemill_clean_free(struct tidemill_clean *c)
   TM_ARRAY_RELEASE(&c->list);
   tm_registered_list_release(&c->datasets.list);
   tm_old_snapshots_release(&c->scripts);
+  tm_prepared_copies_release(&c->models);
   tidemill_workspace_close(c->own);
   free(c);
 }
@@ -363,6 +376,13 @@ size_t tidemill_clean_scripts(const struct tidemill_clean *c, int64_t *bytes)
   if (bytes)
     *bytes = c ? c->scripts.bytes : 0;
   return c ? c->scripts.paths.len : 0;
+}
+
+size_t tidemill_clean_models(const struct tidemill_clean *c, int64_t *bytes)
+{
+  if (bytes)
+    *bytes = c ? c->models.bytes : 0;
+  return c ? c->models.paths.len : 0;
 }
 
 /* ---- removal ---- */
@@ -404,4 +424,10 @@ int tidemill_clean_remove_scripts(struct tidemill_clean *c, struct tm_err *err)
                       "remove it first",
                       c->list.at[i].dir);
   return rc < 0 ? rc : tm_old_snapshots_remove(&c->scripts, c->ws->fs, err);
+}
+
+int tidemill_clean_remove_models(struct tidemill_clean *c, struct tm_err *err)
+{
+  int rc = tm_need(err, "tidemill_clean_remove_models()", "c", c, NULL);
+  return rc < 0 ? rc : tm_prepared_copies_remove(&c->models, c->ws->fs, err);
 }

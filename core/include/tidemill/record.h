@@ -501,8 +501,8 @@ TIDEMILL_API int tidemill_head(const struct tidemill_head_options *options,
 struct tidemill_clean_options {
   size_t size;
   const char *const *jobs; /* these jobs in any state; named as for tidemill_record_open() */
-  /* 0: all jobs of the workspace that are neither Completed nor running, and copies of scripts that
-   * no job needs. */
+  /* 0: all jobs of the workspace that are neither Completed nor running, copies of scripts that no
+   * job needs, and prepared models. */
   size_t jobs_len;
   bool all;                          /* also Completed jobs */
   const enum tidemill_state *states; /* only jobs in these states */
@@ -533,6 +533,9 @@ TIDEMILL_API const struct tidemill_clean_job *tidemill_clean_job(const struct ti
                                                                  size_t i);
 /* The number of copies of scripts that will be removed. *bytes: their size. */
 TIDEMILL_API size_t tidemill_clean_scripts(const struct tidemill_clean *c, int64_t *bytes);
+/* The number of prepared models that will be removed: copies in the workspace, which workers share,
+ * and which they make again. *bytes: their size. */
+TIDEMILL_API size_t tidemill_clean_models(const struct tidemill_clean *c, int64_t *bytes);
 /* Removes the directory of job `i`, all of it or nothing. TIDEMILL_EINUSE: it must be kept now. */
 TIDEMILL_API int tidemill_clean_remove(struct tidemill_clean *c, size_t i,
                                        struct tidemill_error *err);
@@ -540,6 +543,8 @@ TIDEMILL_API int tidemill_clean_remove(struct tidemill_clean *c, size_t i,
  * them. */
 TIDEMILL_API int tidemill_clean_remove_scripts(struct tidemill_clean *c,
                                                struct tidemill_error *err);
+/* Removes the prepared models, except those that a worker makes at the moment. */
+TIDEMILL_API int tidemill_clean_remove_models(struct tidemill_clean *c, struct tidemill_error *err);
 TIDEMILL_API void tidemill_clean_free(struct tidemill_clean *c);
 
 #ifdef __cplusplus
