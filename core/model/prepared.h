@@ -15,8 +15,8 @@
  *  (1) A copy is offered only after it has returned what the plain model returns, for one input.
  *  (2) A copy whose model.onnx has another size or hash, or whose weights have another size, is
  *      removed and made again. So is one that was left unfinished.
- *  (3) A model is never refused because it cannot be prepared: the plain one is used. So it is after
- *      TM_PREPARED_DEATHS_MAX makers have died, perhaps for lack of memory.
+ *  (3) A model is never refused because it cannot be prepared: the plain one is used. So it is
+ *      after TM_PREPARED_DEATHS_MAX makers have died, perhaps for lack of memory.
  *  (4) A process that waits for another one does so for a limited time.
  */
 #ifndef TM_MODEL_PREPARED_H

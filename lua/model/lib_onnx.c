@@ -12,11 +12,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "bind/hold.h"
+#include "bind/interrupt.h"
 #include "bind/state.h"
 #include "bind/stoppable.h"
 #include "model/failure_words.h"
 #include "model/lua_onnx.h"
 #include "model/lua_tensor.h"
+#include "model/prepared.h"
 #include "sys/clock.h"
 #include "sys/process.h"
 
@@ -241,7 +243,7 @@ static int open_body(void *data)
   struct tm_runtime *r = tm_runtime_open(o->folders, &o->err);
 
   if (!r) {
-    tm_err_wrap(&o->err, "cannot load '%s'", o->path);
+    tm_err_wrap(&o->err, "cannot load '%s'", o->options.shown);
     return o->err.code;
   }
   o->to->session = tm_model_session_open(r, o->path, &o->options, &o->loading, &o->err);
@@ -258,17 +260,17 @@ static void open_stop(void *data)
   tm_model_loading_stop(&((struct opening *)data)->loading);
 }
 
-/* open(path, options, folders) -> session, what the model says, seconds; or nil, message, code,
- * whether a GPU failed, whether a provider cannot be used */
+/* open(path, options, folders, shown) -> session, what the model says, seconds; or nil, message,
+ * code, whether a GPU failed, whether a provider cannot be used. `shown`: the path in messages */
 static int onnx_open(lua_State *L)
 {
   struct opening o = { .path = luaL_checkstring(L, 1), .err = TM_ERR_NONE };
   const struct tm_lua_stoppable call = { open_body, open_stop, &o };
 
-  lua_settop(L, 3);
+  lua_settop(L, 4);
   o.folders = push_strings(L, 3);
   o.options = take_options(L, 2);
-  o.options.shown = o.path;
+  o.options.shown = luaL_checkstring(L, 4);
   o.to = push_session(L);
   int at = lua_gettop(L);
   int64_t begin = tm_clock_mono_ns();
@@ -281,6 +283,60 @@ static int onnx_open(lua_State *L)
   tm_lua_push_model(L, tm_model_session_model(o.to->session));
   lua_pushnumber(L, (lua_Number)(tm_clock_mono_ns() - begin) / 1e9);
   return 3;
+}
+
+/* ---- one copy of the weights ---- */
+
+struct preparation {
+  const char *path;
+  const char *const *folders;
+  struct tm_model_options options;
+  struct tm_preparing preparing;
+  struct tm_prepared result;
+  struct tm_err err;
+};
+
+static int prepare_body(void *data)
+{
+  struct preparation *p = data;
+  struct tm_runtime *r = tm_runtime_open(p->folders, &p->err);
+
+  return r ? tm_prepared_find(&p->result, r, p->path, &p->options, &p->preparing, &p->err) : 0;
+}
+
+static void prepare_stop(void *data)
+{
+  tm_preparing_stop(&((struct preparation *)data)->preparing);
+}
+
+/* prepare(path, options, folders, models_dir, weights_min, wait_s) -> state, text: "ready" or
+ * "made" and the path of the copy; "busy": another process makes it; "plain" or "refused" and the
+ * reason; "none": there is no need, or the model or the library cannot be loaded */
+static int onnx_prepare(lua_State *L)
+{
+  static const char *const states[] = {
+    [TM_PREPARED_NONE] = "none", [TM_PREPARED_READY] = "ready", [TM_PREPARED_MADE] = "made",
+    [TM_PREPARED_BUSY] = "busy", [TM_PREPARED_PLAIN] = "plain", [TM_PREPARED_REFUSED] = "refused"
+  };
+  struct preparation p = { .path = luaL_checkstring(L, 1), .err = TM_ERR_NONE };
+  const struct tm_lua_stoppable call = { prepare_body, prepare_stop, &p };
+  bool is_interrupted;
+
+  lua_settop(L, 6);
+  p.preparing = (struct tm_preparing) { .fs = tm_fs_real(),
+                                        .folder = luaL_checkstring(L, 4),
+                                        .weights_min = (int64_t)luaL_checknumber(L, 5),
+                                        .wait_ns = (int64_t)(luaL_checknumber(L, 6) * 1e9) };
+  p.folders = push_strings(L, 3);
+  p.options = take_options(L, 2);
+  p.options.shown = p.path;
+  int rc = tm_lua_try_stoppable(L, &call, &is_interrupted);
+  lua_pushstring(L, states[p.result.state]);
+  lua_pushstring(L, p.result.path ? p.result.path : p.result.why);
+  tm_prepared_release(&p.result);
+  if (is_interrupted)
+    tm_lua_interrupt_raise_if_due(L);
+  return rc < 0 ? tm_lua_push_err(L, &p.err) : 2;
 }
 
 /* ---- a call ---- */
@@ -410,7 +466,8 @@ static const luaL_Reg session_methods[] = {
 static const luaL_Reg onnx_functions[] = {
   { "runtime", onnx_runtime }, { "take_log", onnx_take_log },
   { "cores", onnx_cores },     { "bytes", onnx_bytes },
-  { "open", onnx_open },       { "run", onnx_run },
+  { "open", onnx_open },       { "prepare", onnx_prepare },
+  { "run", onnx_run },
   { "close", session_close },  { NULL, NULL },
 };
 

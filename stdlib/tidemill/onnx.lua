@@ -9,7 +9,7 @@
 -- cores. What fails, raises at the script's line: a model that cannot be loaded or run leaves
 -- nothing to continue with.
 --
--- Its parts: onnx/options.lua, library, inputs, inspect, device.
+-- Its parts: onnx/options.lua, sharing, library, inputs, inspect, device.
 local base = require "tidemill.frame.base"
 local c = require "tidemill.onnx_c"
 local device = require "tidemill.onnx.device"
@@ -18,6 +18,7 @@ local library = require "tidemill.onnx.library"
 local names = require "tidemill.names"
 local options_of = require "tidemill.onnx.options"
 local plan = require "tidemill.plan"
+local sharing = require "tidemill.onnx.sharing"
 
 --- Models in ONNX format, run by ONNX Runtime: `npm install onnxruntime-node`.
 ---@class tidemill.onnx
@@ -164,28 +165,33 @@ local function log_left(path, model)
   end
 end
 
-local function log_loaded(path, model, checked, seconds)
+local function log_loaded(path, model, checked, seconds, is_shared)
   local runtime = library.runtime() or {}
   library.drain()
   library.log(checked.lacks_cuda and 2 or 1,
-    ("loaded '%s' in %.2f s: %s, %d threads, ONNX Runtime %s of '%s'%s"):format(path, seconds, placement(model),
-      checked.intra_op_num_threads, runtime.version, runtime.path, choice(checked)))
+    ("loaded '%s' in %.2f s: %s, %d threads, %sONNX Runtime %s of '%s'%s"):format(path, seconds, placement(model),
+      checked.intra_op_num_threads, is_shared and "shared weights, " or "", runtime.version, runtime.path,
+      choice(checked)))
   if checked.is_on_device then
     log_left(path, model)
   end
 end
 
--- Opens a session. "auto" does without CUDA if it cannot be used.
+-- Opens a session, over shared weights if it may. "auto" does without CUDA if it cannot be used.
 local function open(path, options)
   local function known()
     local runtime, message = library.runtime()
     return runtime and runtime.providers or plan.raise(("cannot load '%s': %s"):format(path, message))
   end
-  local checked = options_of.check(options, known)
-  local handle, model, seconds, is_of_gpu, lacks_provider = c.open(path, checked, library.folders())
+  local checked, folders = options_of.check(options, known), library.folders()
+  local handle, model, seconds, is_of_gpu, lacks_provider = sharing.open(path, checked, folders)
+  checked.is_shared = handle ~= nil
+  if not handle then
+    handle, model, seconds, is_of_gpu, lacks_provider = c.open(path, checked, folders, path)
+  end
   if not handle and lacks_provider and checked.is_auto then
     checked = options_of.without_cuda(options, known, library.with_errors(model))
-    handle, model, seconds, is_of_gpu = c.open(path, checked, library.folders())
+    handle, model, seconds, is_of_gpu = c.open(path, checked, folders, path)
   end
   if not handle then
     fail(model, is_of_gpu)
@@ -199,8 +205,15 @@ end
 --- ("sequential"); `allow_spinning`, by default only where the node has one worker;
 --- `graph_optimization_level` ("all"); `enable_cpu_mem_arena`, by default where only the first axis
 --- of the inputs varies; `max_batch`: run() cuts inputs along the first axis into pieces of at most
---- this size, and joins the outputs; `config`: entries of a session by their own names. A model
---- whose first axis has a fixed size always gets pieces of that size.
+--- this size, and joins the outputs; `share_weights` (below); `config`: entries of a session by
+--- their own names. A model whose first axis has a fixed size always gets pieces of that size.
+---
+--- `share_weights`: "auto", true or false. Workers share one copy of the weights, which the first
+--- worker writes into the workspace, optimised and as kernels want it; it takes up to twice the
+--- room of the weights. "auto": with weights of 64 MB or more, and with several workers on the
+--- node; true: with any. It needs the CPU alone, the level "all", and ONNX Runtime 1.21 or newer.
+--- Before the copy is used, it must return what the model returns. Where there cannot be one, the
+--- session has weights of its own, and the log says why. `tidemill clean` removes the copies.
 ---
 --- `providers` is a list of names in order of preference: "CPU", "CUDA", or another that the
 --- library has, each optionally with settings: { "CUDA", gpu_mem_limit = "4GB" }. The CPU takes
@@ -230,7 +243,7 @@ function M.InferenceSession(path, options)
   if checked.is_on_device then
     device.add(session)
   end
-  log_loaded(path, model, checked, seconds)
+  log_loaded(path, model, checked, seconds, checked.is_shared)
   return session
 end
 

@@ -21,6 +21,7 @@ local kinds = {
   intra_op_num_threads = "number",
   max_batch = "number", -- lint: allow words, the name that users know
   providers = "any",
+  share_weights = "any",
 }
 
 local levels = { none = 0, basic = 1, extended = 2, all = 99 }
@@ -173,6 +174,14 @@ end
 
 -- ---- all ----
 
+local function check_share(given)
+  if given ~= nil and given ~= "auto" and type(given) ~= "boolean" then
+    refuse("option 'share_weights' is %s; accepted: \"auto\", true or false",
+      type(given) == "string" and ("'%s'"):format(given) or tostring(given))
+  end
+  return given == nil and "auto" or given
+end
+
 -- The worker's part of the machine: it decides how many threads a session has on the CPU.
 local function share()
   local worker = library.worker()
@@ -199,6 +208,7 @@ function M.check(options, known)
     rows_max = check_number(options, "max_batch", 2 ^ 31 - 1) or 0,
     is_parallel = options.execution_mode == "parallel",
     allow_spinning = spins,
+    share_weights = check_share(options.share_weights),
     optimization = levels[options.graph_optimization_level or "all"],
     enable_cpu_mem_arena = options.enable_cpu_mem_arena,
     providers = providers,

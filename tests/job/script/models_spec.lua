@@ -195,6 +195,7 @@ session("option 'graph_optimization_level' is 'ful'; accepted: none, basic, exte
 session("option 'providers' is 'CPU'; accepted: \"auto\", or a list of names", "four.onnx", { providers = "CPU" })
 session("ONNX Runtime has no provider 'CUP'; this one has: ", "four.onnx", { providers = { "CUP" } })
 session("the provider CPU takes every node", "four.onnx", { providers = { "CPU", "CPU" } })
+session("option 'share_weights' is 'yes'; accepted: \"auto\", true or false", "four.onnx", { share_weights = "yes" })
 session("option 'config' has the key 1", "four.onnx", { config = { "x" } })
 ]]
 

@@ -1,0 +1,89 @@
+-- sharing.lua - the option `share_weights`: one copy of a model's weights for all workers, in the
+-- workspace (core/model/prepared.h). Whatever prevents that costs memory only: the plain model is
+-- used, and the log says why.
+local c = require "tidemill.onnx_c"
+local library = require "tidemill.onnx.library"
+
+local M = {
+  wait_s = 60, -- for another worker, which makes the copy
+  weights_min = 64 * 1024 * 1024, -- bytes, for "auto"
+}
+
+local INFO, WARNING = 1, 2
+local ALL = 99
+
+local function log_plain(level, path, why)
+  library.log(level, ("the weights of '%s' are not shared: %s"):format(path, why))
+end
+
+-- Why no session with these options shares its weights; nil: it may.
+local function reason_against(checked, worker)
+  if #checked.providers > 0 then
+    return "only sessions on the CPU alone share them"
+  elseif checked.optimization ~= ALL then
+    return "that needs graph_optimization_level = \"all\""
+  elseif not worker or not worker.models_dir then
+    return "there is no job with workers that could share them"
+  end
+end
+
+-- Whether "auto" shares: with other workers, and if nothing speaks against it.
+local function is_wanted(path, checked, worker)
+  local is_asked = checked.share_weights == true
+  if not is_asked and (checked.share_weights == false or not worker or worker.is_only_worker) then
+    return false
+  end
+  local why = reason_against(checked, worker)
+  if why and is_asked then
+    log_plain(INFO, path, why)
+  end
+  return why == nil
+end
+
+-- Waits for another worker, and says so.
+local function prepare(path, checked, folders, models_dir)
+  local weights_min = checked.share_weights == true and 0 or M.weights_min
+  local state, text = c.prepare(path, checked, folders, models_dir, weights_min, 0)
+  if state == "busy" then
+    library.log(INFO, ("waiting for another worker, which prepares the weights of '%s' for all"):format(path))
+    state, text = c.prepare(path, checked, folders, models_dir, weights_min, M.wait_s)
+  end
+  return state, text
+end
+
+-- The path of the copy, or nil.
+local function copy_of(path, checked, folders, models_dir)
+  local state, text = prepare(path, checked, folders, models_dir)
+  if state == "ready" or state == "made" then
+    if state == "made" then
+      library.log(INFO, ("prepared the weights of '%s' for all workers: '%s'"):format(path, text))
+    end
+    return text
+  elseif state == "busy" then
+    log_plain(INFO, path, ("another worker has prepared them for more than %d s"):format(M.wait_s))
+  elseif state == "plain" then
+    log_plain(INFO, path, text)
+  elseif state == "refused" then
+    log_plain(WARNING, path, text)
+  end
+end
+
+--- Opens a session over shared weights, as c.open() does; nil: there is no copy of the model that
+--- can be used.
+function M.open(path, checked, folders)
+  local worker = library.worker()
+  if not is_wanted(path, checked, worker) then
+    return nil
+  end
+  local copy = copy_of(path, checked, folders, worker.models_dir)
+  if not copy then
+    return nil
+  end
+  local handle, model, seconds = c.open(copy, checked, folders, path)
+  if not handle then -- `tidemill clean` may have removed it
+    log_plain(INFO, path, model)
+  end
+  return handle, model, seconds
+end
+
+return M
