@@ -60,14 +60,15 @@ static bool is_of_others(const struct stat *st)
   return st->st_uid != geteuid() && st->st_uid != 0;
 }
 
-/* Whoever may write the folder may put another file in place of this one, unless it is sticky. */
+/* Whoever may write the folder may put another file in place of this one, unless it is sticky; its
+ * owner may in any case. `path` has no links. */
 static int check_owner(struct search *s, const char *path)
 {
   struct stat file, folder;
-  char *real = realpath(path, NULL), *dir = real ? tm_path_dir(real) : NULL;
+  char *dir = tm_path_dir(path);
   int rc = 0;
 
-  if (!real || stat(real, &file) < 0 || stat(dir, &folder) < 0)
+  if (stat(path, &file) < 0 || stat(dir, &folder) < 0)
     rc = tm_err_system(s->err, -errno, "cannot load %s: '%s'", s->kind->name, path);
   else if (!S_ISREG(file.st_mode))
     rc = refuse(s, path, "is not a file");
@@ -77,10 +78,13 @@ static int check_owner(struct search *s, const char *path)
                 "it to a folder of your own");
   else if (others_may_write(&file))
     rc = refuse(s, path, "may be written by other users; run chmod go-w on it");
+  else if (is_of_others(&folder))
+    rc = refuse(s, path,
+                "is in a folder of another user, who could replace it; copy it to a folder of "
+                "your own");
   else if (others_may_write(&folder) && !(folder.st_mode & S_ISVTX))
     rc =
         refuse(s, path, "is in a folder that other users may write; run chmod go-w on that folder");
-  free(real);
   free(dir);
   return rc;
 }
@@ -99,6 +103,32 @@ static const char *machine_of(int machine)
   }
 }
 
+/* Whether the file has all that the loader maps. */
+static bool has_parts(int fd, const char *path, const Elf64_Ehdr *head, uint64_t size)
+{
+  const struct tm_fs *fs = tm_fs_real();
+
+  for (int i = 0; i < head->e_phnum; i++) {
+    Elf64_Phdr part;
+    uint64_t at = head->e_phoff + (uint64_t)i * sizeof part;
+    if (at > INT64_MAX ||
+        tm_fs_read_at(fs, fd, path, &part, sizeof part, (int64_t)at, NULL) < (int64_t)sizeof part)
+      return false;
+    if (part.p_type == PT_LOAD && (part.p_filesz > size || part.p_offset > size - part.p_filesz))
+      return false;
+  }
+  return true;
+}
+
+/* The loader maps a file that is cut, and reading it then ends the process. */
+static int check_parts(struct search *s, int fd, const char *path, const Elf64_Ehdr *head)
+{
+  struct stat st;
+  if (fstat(fd, &st) == 0 && has_parts(fd, path, head, (uint64_t)st.st_size))
+    return 0;
+  return refuse(s, path, "is cut; install or copy it again");
+}
+
 static int check_header(struct search *s, const char *path)
 {
   static const char other[] = "is for another architecture (%s) than this program (%s)";
@@ -109,15 +139,18 @@ static int check_header(struct search *s, const char *path)
   if (fd < 0)
     return tm_err_wrap(s->err, "cannot load %s", s->kind->name);
   int64_t got = tm_fs_read_at(fs, fd, path, &head, sizeof head, 0, NULL);
-  tm_fs_close(fs, fd);
+  char *why = NULL;
+  int rc;
   if (got < (int64_t)sizeof head || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
       head.e_type != ET_DYN)
-    return refuse(s, path, "is not a shared library");
-  if (head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_machine == ELF_MACHINE)
-    return 0;
-  char *why = tm_xprintf(other, machine_of(head.e_machine), machine_of(ELF_MACHINE));
-  int rc = refuse(s, path, why);
+    rc = refuse(s, path, "is not a shared library");
+  else if (head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_machine == ELF_MACHINE)
+    rc = check_parts(s, fd, path, &head);
+  else
+    rc = refuse(s, path,
+                why = tm_xprintf(other, machine_of(head.e_machine), machine_of(ELF_MACHINE)));
   free(why);
+  tm_fs_close(fs, fd);
   return rc;
 }
 
@@ -144,12 +177,17 @@ static int load(struct search *s, const char *file)
   return rc;
 }
 
+/* What is checked is loaded: a link could lead elsewhere in between. */
 static int load_file(struct search *s, const char *path)
 {
-  int rc = check_owner(s, path);
+  char *real = realpath(path, NULL);
+  int rc = real ? check_owner(s, real)
+                : tm_err_system(s->err, -errno, "cannot load %s: '%s'", s->kind->name, path);
 
-  rc = rc < 0 ? rc : check_header(s, path); /* keeps (1) */
-  return rc < 0 ? rc : load(s, path);
+  rc = rc < 0 ? rc : check_header(s, real); /* keeps (1) */
+  rc = rc < 0 ? rc : load(s, real);
+  free(real);
+  return rc;
 }
 
 /* ---- a folder ---- */

@@ -10,8 +10,9 @@
  *  5. $XDG_DATA_HOME/tidemill (~/.local/share/tidemill), and a node_modules there
  *  6. the system's loader
  *
- * The current folder is never searched. A file that other users could have changed is refused
- * before any of its code runs, and so is one that is not a library for this machine.
+ * The current folder is never searched. Links are followed once, and the file that they lead to is
+ * checked and loaded. A file that other users could have changed is refused before any of its code
+ * runs, and so is one that is cut or not a library for this machine.
  */
 #ifndef TM_SYS_PLUGIN_H
 #define TM_SYS_PLUGIN_H

@@ -91,7 +91,9 @@ static void is_found_at(const char *name)
   struct tm_err err = TM_ERR_NONE;
   if (open_plugin(&p, &err) < 0)
     fail_msg("%s", err.text);
-  assert_string_equal(p.path, folder_file(&f, name));
+  char *real = realpath(folder_file(&f, name), NULL);
+  assert_string_equal(p.path, real);
+  free(real);
   assert_int_equal(((int (*)(void))p.entry)(), 42);
   tm_plugin_close(&p);
 }
@@ -212,11 +214,35 @@ static void a_library_of_another_machine_is_refused(void **state)
   IS_REFUSED(TM_EUSAGE, "script/" FIRST, "is for another architecture (s390)");
 }
 
-static void a_cut_library_is_refused_with_the_loaders_reason(void **state)
+/* The loader would map it, and end the process where the file ends. */
+static void a_cut_library_is_refused(void **state)
+{
+  const int64_t sizes[] = { 100, 200, 1000 };
+  for (size_t i = 0; i < TM_COUNT_OF(sizes); i++) {
+    put_library("script", FIRST);
+    folder_cut(&f, "script/" FIRST, sizes[i]);
+    IS_REFUSED(TM_EUSAGE, "script/" FIRST, "is cut; install or copy it again");
+  }
+}
+
+/* Only root can give a folder away. */
+static void a_folder_of_another_user_is_refused(void **state)
 {
   put_library("script", FIRST);
-  folder_cut(&f, "script/" FIRST, 200);
-  IS_REFUSED(TM_EUSAGE, "script/" FIRST, "cannot be loaded: ");
+  if (chown(folder_file(&f, "script"), 12345, (gid_t)-1) < 0)
+    skip();
+  IS_REFUSED(TM_EUSAGE, "script/" FIRST, "in a folder of another user");
+}
+
+/* Whoever may change the link could lead it elsewhere after the check. */
+static void a_link_is_followed_once(void **state)
+{
+  char target[150];
+  put_library("real", "answer.so");
+  snprintf(target, sizeof target, "%s", folder_file(&f, "real/answer.so"));
+  folder("script");
+  assert_int_equal(symlink(target, folder_file(&f, "script/" FIRST)), 0);
+  is_found_at("real/answer.so");
 }
 
 static void another_library_is_refused(void **state)
@@ -260,7 +286,9 @@ UNIT_TESTS({
     CASE(a_file_of_another_user_is_refused),
     CASE(a_file_that_is_no_library_is_refused),
     CASE(a_library_of_another_machine_is_refused),
-    CASE(a_cut_library_is_refused_with_the_loaders_reason),
+    CASE(a_cut_library_is_refused),
+    CASE(a_folder_of_another_user_is_refused),
+    CASE(a_link_is_followed_once),
     CASE(another_library_is_refused),
     cmocka_unit_test(the_prefix_is_above_bin_or_lib),
 });
