@@ -61,6 +61,15 @@ static void decode(struct tm_ahead *a, struct tm_ahead_picture *p, struct tm_buf
   p->message = rc < 0 ? tm_xstrdup(err.text) : NULL;
 }
 
+/* Without threads, the system reads files while pictures before them are decoded. */
+static void announce(const struct tm_ahead *a, struct tm_ahead_set *set)
+{
+  size_t i;
+  while (a->threads_len == 0 && tm_picture_set_announce(&set->queued, &i))
+    if (set->pictures[i].data == NULL)
+      tm_file_announce(set->pictures[i].name);
+}
+
 /* Decodes one picture, if there is one to begin. The mutex is locked before and after. */
 static bool decode_next(struct tm_ahead *a, struct tm_buf *file)
 {
@@ -70,6 +79,7 @@ static bool decode_next(struct tm_ahead *a, struct tm_buf *file)
     return false;
   struct tm_ahead_set *set = TM_LIST_OWNER(queued, struct tm_ahead_set, queued);
   tm_mutex_unlock(&a->mutex);
+  announce(a, set);
   decode(a, &set->pictures[i], file);
   tm_mutex_lock(&a->mutex);
   if (tm_set_queue_end(queued))
@@ -106,14 +116,6 @@ struct tm_ahead *tm_ahead_open(const struct tm_ahead_options *options, int32_t t
   return a;
 }
 
-static void announce(const struct tm_ahead_picture *pictures, size_t n)
-{
-  for (size_t i = 0; i < n; i++) {
-    if (pictures[i].data == NULL)
-      tm_file_announce(pictures[i].name);
-  }
-}
-
 static void wake_threads(struct tm_ahead *a)
 {
   for (int32_t i = 0; i < a->threads_len; i++)
@@ -124,12 +126,11 @@ void tm_ahead_add(struct tm_ahead *a, struct tm_ahead_set *set, struct tm_ahead_
                   size_t n)
 {
   set->pictures = pictures;
-  if (a->threads_len == 0)
-    announce(pictures, n);
   tm_mutex_lock(&a->mutex);
   tm_set_queue_add(&a->queue, &set->queued, n);
   wake_threads(a);
   tm_mutex_unlock(&a->mutex);
+  announce(a, set);
 }
 
 int tm_ahead_take(struct tm_ahead *a, struct tm_ahead_set *set)

@@ -7,7 +7,7 @@
  *   tm_ahead_close(a)                        ends the work at once
  *
  * One thread uses it; tm_ahead_stop() may be called anywhere. Without threads, all work is done by
- * tm_ahead_take(), and adding a set tells the system which files come next.
+ * tm_ahead_take(), and announces the files that come next.
  */
 #ifndef TM_DATA_IMAGES_AHEAD_H
 #define TM_DATA_IMAGES_AHEAD_H

@@ -3,6 +3,8 @@
 
 #include "base/check.h"
 
+#define ANNOUNCED_AHEAD 64 /* pictures */
+
 void tm_set_queue_init(struct tm_set_queue *q)
 {
   tm_list_init(&q->sets);
@@ -32,6 +34,14 @@ bool tm_set_queue_end(struct tm_picture_set *b)
   tm_require(b->ended < b->begun);
   b->ended++;
   return tm_picture_set_is_complete(b);
+}
+
+bool tm_picture_set_announce(struct tm_picture_set *b, size_t *i)
+{
+  if (b->announced >= b->n || b->announced >= b->begun + ANNOUNCED_AHEAD)
+    return false;
+  *i = b->announced++;
+  return true;
 }
 
 bool tm_picture_set_is_complete(const struct tm_picture_set *b)

@@ -14,6 +14,7 @@
 struct tm_picture_set {
   struct tm_list_item item;
   size_t n, begun, ended; /* pictures */
+  size_t announced;       /* the first of these */
 };
 
 struct tm_set_queue {
@@ -27,6 +28,9 @@ void tm_set_queue_add(struct tm_set_queue *q, struct tm_picture_set *b, size_t n
 bool tm_set_queue_begin(struct tm_set_queue *q, struct tm_picture_set **b, size_t *i);
 /* One that had begun has ended. True: it was the last of its set. */
 bool tm_set_queue_end(struct tm_picture_set *b);
+/* The next picture whose file is to be announced to the system: those that begin soon, so that
+ * adding a large set takes no time. False: none now. */
+bool tm_picture_set_announce(struct tm_picture_set *b, size_t *i);
 bool tm_picture_set_is_complete(
     const struct tm_picture_set *b); /* nothing of it runs or is to come */
 void tm_set_queue_remove(struct tm_set_queue *q, struct tm_picture_set *b);

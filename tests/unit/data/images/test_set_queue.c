@@ -46,7 +46,27 @@ static void a_set_is_complete_when_all_have_ended(void **state)
   assert_true(tm_picture_set_is_complete(&b));
 }
 
+static void files_are_announced_shortly_before_they_begin(void **state)
+{
+  (void)state;
+  struct tm_set_queue q;
+  struct tm_picture_set large, *got;
+  size_t announced = 0, i;
+  tm_set_queue_init(&q);
+  tm_set_queue_add(&q, &large, 100000);
+  while (tm_picture_set_announce(&large, &i))
+    assert_int_equal(i, announced++);
+  assert_in_range(announced, 32, 1000); /* a batch of the usual size, and by far not all */
+  for (size_t k = 0; k < 100000; k++) {
+    assert_true(tm_set_queue_begin(&q, &got, &i));
+    while (tm_picture_set_announce(&large, &i))
+      assert_int_equal(i, announced++);
+  }
+  assert_int_equal(announced, 100000);
+}
+
 UNIT_TESTS({
+    cmocka_unit_test(files_are_announced_shortly_before_they_begin),
     cmocka_unit_test(pictures_begin_in_order),
     cmocka_unit_test(a_set_is_complete_when_all_have_ended),
 });
