@@ -101,6 +101,11 @@ static int take_stop(struct tm_model_session *s, int rc, struct tm_err *err)
   return rc < 0 ? tm_err_set(err, -ECANCELED, "cannot run '%s': interrupted", s->shown) : rc;
 }
 
+void tm_model_session_forget_stop(struct tm_model_session *s)
+{
+  (void)take_stop(s, 0, NULL);
+}
+
 /* ---- a call ---- */
 
 static int check_inputs(const struct tm_model_session *s, const struct tm_tensor *const *inputs,

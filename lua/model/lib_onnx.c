@@ -449,6 +449,7 @@ static int onnx_run(lua_State *L)
   take_inputs(L, s, &signature->inputs);
   take_outputs(L, s, &signature->outputs);
   luaL_checkstack(L, (int)s->outputs_len + 8, "too many outputs");
+  tm_model_session_forget_stop(s->session);
   if (tm_lua_call_stoppable(L, &call) < 0)
     return push_failure(L, &r.err);
   for (size_t i = 0; i < s->outputs_len; i++)

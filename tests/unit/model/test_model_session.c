@@ -175,6 +175,9 @@ static void a_stopped_call_leaves_a_usable_session(const char *library)
     assert_string_equal(err.text, "cannot run 'model.onnx': interrupted");
     tm_results_release(&results);
     gives_products(s, 5, 1);
+    tm_model_session_stop(s); /* after the call */
+    tm_model_session_forget_stop(s);
+    gives_products(s, 5, 1);
   }
   tm_model_session_close(s);
 }

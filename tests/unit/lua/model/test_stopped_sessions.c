@@ -5,8 +5,10 @@
 #include "script_fixture.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "onnxruntime/versions.h"
 #include "sys/alarm.h"
@@ -116,10 +118,44 @@ static void gives_right_results(const char *library, int threads)
   tm_alarm_release();
 }
 
+/* ---- an interruption at one place ---- */
+
+/* A call that can be stopped writes here that it is armed (running_call.h). */
+static _Atomic uint64_t *page;
+static size_t page_size;
+
+static void on_write(int signal)
+{
+  mprotect((void *)page, page_size, PROT_READ | PROT_WRITE);
+  f.script.interrupt(f.script.data);
+}
+
+/* The interruption comes when the call is armed and has not begun: the stop finds nothing to stop,
+ * and ends no later call. */
+static void a_stop_before_the_call_is_forgotten(const char *library)
+{
+  struct sigaction action = { .sa_handler = on_write }, before;
+  setenv("TIDEMILL_ONNXRUNTIME", library, 1);
+  load(1);
+  page_size = (size_t)sysconf(_SC_PAGESIZE);
+  page = mmap(NULL, page_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(page != MAP_FAILED);
+  assert_int_equal(sigaction(SIGSEGV, &action, &before), 0);
+  *f.script.shown = page;
+  f.call.try = 2;
+  assert_true(fixture_run(&f, 1) < 0);
+  assert_int_equal(f.error.status, TM_RUN_TIMEOUT);
+  *f.script.shown = NULL;
+  assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
+  assert_int_equal(munmap((void *)page, page_size), 0);
+  expect_rows(&f, 1, "right\n");
+}
+
 static void all_cases(const char *library)
 {
   gives_right_results(library, 1);
   gives_right_results(library, 2);
+  a_stop_before_the_call_is_forgotten(library);
 }
 
 /* One version in a process: see ort_runtime.h. */
