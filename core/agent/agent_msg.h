@@ -81,6 +81,7 @@ const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
   TEXT(logger_file)         /* user/entry_script_log/<node>/<worker>.log.txt */                    \
   TEXT(error_file)          /* user/error/<node>/<worker>.txt */                                   \
   TEXT(spill_dir)           /* folder for large results */                                         \
+  TEXT(libraries_dir)       /* folder for records of libraries (tm_plugin_record()), or "" */      \
   LIST(staged_in)           /* tm_output_staging() of each output; or empty */                     \
   TEXT(staging_dir)         /* for files of context:output_file(); "": in output_dir itself */     \
   TEXT(profile_file)        /* file for profiling samples; "": no profiling */                     \

@@ -23,6 +23,7 @@
 #include "outputs/link_tree.h"
 #include "record/input_record.h"
 #include "record/job_record.h"
+#include "record/same_libraries.h"
 #include "snapshot/snapshot.h"
 #include "store/trust.h"
 #include "sys/clock.h"
@@ -397,6 +398,17 @@ static int check_outputs(struct tm_reuse *r, const struct tm_result_row *row, st
   return rc;
 }
 
+static int check_libraries(struct tm_reuse *r, const struct tm_result_row *row)
+{
+  struct tm_buf why = TM_BUF_NONE;
+  int rc = tm_libraries_are_same(r->fs, r->step, row->job, &why);
+
+  if (rc == 0)
+    say(r, "%s", why.data);
+  tm_buf_release(&why);
+  return rc;
+}
+
 static void say_reused(struct tm_reuse *r)
 {
   const struct tm_result_row *row = &r->rows.at[r->chosen];
@@ -432,6 +444,8 @@ int tm_reuse_look(struct tm_reuse *r, struct tm_err *err)
       continue;
     has_same = true;
     rc = check_outputs(r, row, err);
+    if (rc > 0)
+      rc = check_libraries(r, row);
     r->chosen = i;
   }
   if (rc > 0)

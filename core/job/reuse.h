@@ -8,7 +8,8 @@
  *   - what else the step reads: side inputs, datasets and outputs among the arguments, the files
  *     behind inputs that have a folder of their own, and the files beside a database
  *
- * The earlier result is taken if its outputs still exist unchanged. The folder of the step is then
+ * The earlier result is taken if its outputs still exist unchanged, and its workers would find the
+ * same libraries (sys/plugin_record.h). The folder of the step is then
  * the earlier one under a second name (link_tree.h), without its logs: whatever happens to the
  * earlier job, this one has its result. Only steps that were Completed are recorded
  * (store/results.h).

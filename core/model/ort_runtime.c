@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "model/failure_words.h"
-#include "sys/plugin.h"
+#include "sys/plugin_record.h"
 #include "sys/threads.h"
 
 #define TELEMETRY "ORT_DISABLE_TELEMETRY"
@@ -145,6 +145,9 @@ static void open_shared(void *data)
   if (o->rc == 0)
     o->rc = make_env(r, o->err);
   if (o->rc == 0) {
+    struct tm_json *record = tm_plugin_record(&shared.plugin, &kind, o->folders, r->version);
+    r->record = tm_json_text(record);
+    tm_json_free(record);
     shared.is_open = true;
     return;
   }

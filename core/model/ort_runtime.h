@@ -22,6 +22,7 @@ struct tm_runtime {
   struct tm_ort api;
   const char *path;    /* of the library's file */
   const char *version; /* "1.30.0" */
+  char *record;        /* which library this is (sys/plugin_record.h), as JSON */
   struct tm_ort_env *env;
   struct tm_ort_log log;
   struct tm_ort_allocator *allocator;

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/check.h"
+#include "base/path.h"
 #include "base/time.h"
 #include "record/temp_dirs.h"
 #include "step/supervisor_own.h"
@@ -51,6 +52,7 @@ void tm_workers_send_setup(struct tm_worker *w)
   struct tm_supervisor *s = w->s;
   struct tm_buf text = TM_BUF_NONE;
   struct tm_temp_dirs dirs = tm_temp_dirs_of(&w->node->temp, s->view.name, w->name);
+  char *libraries_dir = tm_path_join(s->state_dir, "libraries");
   struct tm_setup setup;
 
   tm_require(w->link && w->node->script);
@@ -74,6 +76,7 @@ void tm_workers_send_setup(struct tm_worker *w)
   setup.logger_file = in_logs(w, "entry_script_log", w->name, ".log.txt");
   setup.error_file = in_logs(w, "error", w->name, ".txt");
   setup.spill_dir = s->spill_dir;
+  setup.libraries_dir = libraries_dir;
   setup.staging_dir = s->staging_dir;
   setup.profile_file = profile_file(w);
   setup.verify_items = s->o.is_resumed && !s->o.accept_changes;
@@ -88,6 +91,7 @@ void tm_workers_send_setup(struct tm_worker *w)
   };
   tm_worker_link_send(w->link, &f);
   tm_buf_release(&text);
+  free(libraries_dir);
   free(setup.log_dir);
   free(setup.logger_file);
   free(setup.error_file);

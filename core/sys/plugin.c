@@ -35,6 +35,8 @@
 
 struct search {
   struct tm_plugin *found;
+  bool only_looks; /* it loads nothing: the path is all that is found */
+  const struct tm_plugin_variables *variables;
   const struct tm_plugin_kind *kind;
   struct tm_buf places; /* for the message */
   struct tm_err *err;
@@ -180,6 +182,10 @@ static int load(struct search *s, const char *file)
 /* What is checked is loaded: a link could lead elsewhere in between. */
 static int load_file(struct search *s, const char *path)
 {
+  if (s->only_looks) {
+    s->found->path = tm_xstrdup(path);
+    return 1;
+  }
   char *real = realpath(path, NULL);
   int rc = real ? check_owner(s, real)
                 : tm_err_system(s->err, -errno, "cannot load %s: '%s'", s->kind->name, path);
@@ -286,10 +292,15 @@ static void add_place(struct search *s, const char *before, const char *dir, con
   tm_buf_printf(&s->places, "%s%s'%s'%s", s->places.len ? ", " : "", before, dir, after);
 }
 
+static const char *variable(const struct search *s, const char *name)
+{
+  return s->variables->value(s->variables->data, name);
+}
+
 static int by_variable(struct search *s)
 {
   const struct tm_plugin_kind *k = s->kind;
-  const char *value = getenv(k->variable);
+  const char *value = variable(s, k->variable);
   struct stat st;
   int rc;
 
@@ -374,7 +385,7 @@ static int by_prefix(struct search *s)
 
 static int by_data_home(struct search *s)
 {
-  const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+  const char *data = variable(s, "XDG_DATA_HOME"), *home = variable(s, "HOME");
   char *dir = NULL;
   int rc = 0;
 
@@ -395,7 +406,7 @@ static int by_data_home(struct search *s)
  * loader itself would take the library from the current folder, or from one relative to it. */
 static int by_loader_variable(struct search *s, bool *has_relative)
 {
-  const char *at = getenv("LD_LIBRARY_PATH");
+  const char *at = variable(s, "LD_LIBRARY_PATH");
   int rc = 0;
 
   while (at && rc == 0) {
@@ -424,22 +435,53 @@ static int by_loader(struct search *s)
     if (tm_library_open(&handle, s->kind->files[i], NULL) == 0) {
       char *path = tm_xstrdup(tm_library_path(handle));
       rc = load_file(s, path);
+      s->found->is_of_loader = true;
       free(path);
       tm_library_close(handle);
     }
   return rc;
 }
 
+/* Where files are; the loader is asked after them. */
+static int by_places(struct search *s, const char *const *folders)
+{
+  int rc = by_variable(s);
+
+  rc = rc == 0 ? by_folders(s, folders) : rc;
+  rc = rc == 0 ? by_prefix(s) : rc;
+  return rc == 0 ? by_data_home(s) : rc;
+}
+
+static const char *own_variable(void *data, const char *name)
+{
+  return getenv(name);
+}
+
+char *tm_plugin_locate(const struct tm_plugin_kind *kind, const char *const *folders,
+                       const struct tm_plugin_variables *variables)
+{
+  struct tm_plugin p = { 0 };
+  struct search s = { .found = &p,
+                      .only_looks = true,
+                      .variables = variables,
+                      .kind = kind,
+                      .err = &(struct tm_err)TM_ERR_NONE };
+  bool has_relative;
+
+  if (by_places(&s, folders) == 0)
+    (void)by_loader_variable(&s, &has_relative);
+  tm_buf_release(&s.places);
+  return p.path;
+}
+
 int tm_plugin_open(struct tm_plugin *p, const struct tm_plugin_kind *kind,
                    const char *const *folders, struct tm_err *err)
 {
-  struct search s = { .found = p, .kind = kind, .err = TM_ERR_OWN(err) };
+  static const struct tm_plugin_variables own = { .value = own_variable };
+  struct search s = { .found = p, .variables = &own, .kind = kind, .err = TM_ERR_OWN(err) };
 
   *p = (struct tm_plugin) { 0 };
-  int rc = by_variable(&s);
-  rc = rc == 0 ? by_folders(&s, folders) : rc;
-  rc = rc == 0 ? by_prefix(&s) : rc;
-  rc = rc == 0 ? by_data_home(&s) : rc;
+  int rc = by_places(&s, folders);
   rc = rc == 0 ? by_loader(&s) : rc;
   if (rc == 0)
     rc = tm_err_set(s.err, -ENOENT,

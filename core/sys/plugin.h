@@ -17,6 +17,8 @@
 #ifndef TM_SYS_PLUGIN_H
 #define TM_SYS_PLUGIN_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 
 /* Which library; all memory is static. */
@@ -32,14 +34,25 @@ struct tm_plugin_kind {
 /* Zeroed: none. */
 struct tm_plugin {
   void *handle;
-  void *entry; /* the function */
-  char *path;  /* of the file */
+  void *entry;       /* the function */
+  char *path;        /* of the file */
+  bool is_of_loader; /* only the system's loader knew it */
+};
+
+/* Where the search gets variables from: of this process, or as they will be in another. */
+struct tm_plugin_variables {
+  const char *(*value)(void *data, const char *name); /* NULL: it is not set */
+  void *data;
 };
 
 /* Finds and loads it. `folders`: absolute, NULL-ended. -ENOENT: it is nowhere; the message lists
  * the places. TM_EUSAGE: it was found, but cannot be used. Release `p` in every case. */
 int tm_plugin_open(struct tm_plugin *p, const struct tm_plugin_kind *kind,
                    const char *const *folders, struct tm_err *err);
+/* The file that tm_plugin_open() would load in a process with these variables, to free(); nothing
+ * is loaded or checked. NULL: there is none, or only the system's loader knows it. */
+char *tm_plugin_locate(const struct tm_plugin_kind *kind, const char *const *folders,
+                       const struct tm_plugin_variables *variables);
 /* Unloads it: only where none of its code runs or will. */
 void tm_plugin_close(struct tm_plugin *p);
 /* Frees `p`; the library stays loaded. */

@@ -9,12 +9,14 @@
 #include "entry/lib_entry_script.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <lauxlib.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/time.h"
@@ -102,6 +104,33 @@ static int logger_write(lua_State *L) /* write(level, message); the caller filte
   return 0;
 }
 
+/* keep_library(name, record) -> true; nil, message, code. Equal records have one file. */
+static int keep_library(lua_State *L)
+{
+  const char *dir = lua_tostring(L, lua_upvalueindex(1)),
+             *worker = lua_tostring(L, lua_upvalueindex(2));
+  const char *name = luaL_checkstring(L, 1);
+  size_t len;
+  const char *record = luaL_checklstring(L, 2, &len);
+  const struct tm_fs *fs = tm_fs_real();
+  struct tm_err err = TM_ERR_NONE;
+  int rc = *dir ? tm_fs_make_dirs(fs, dir, 0700, &err) : 0;
+
+  if (*dir && rc >= 0) {
+    char *path = tm_xprintf("%s/%s-%016" PRIx64, dir, name, tm_hash64(record, len));
+    char *temporary = tm_xprintf("%s/.%s", dir, worker);
+    rc = tm_fs_write_file(fs, temporary, record, len, 0600, &err);
+    if (rc >= 0 && (rc = fs->rename(fs->self, temporary, path)) < 0)
+      tm_err_system(&err, rc, "cannot rename '%s' to '%s'", temporary, path);
+    free(temporary);
+    free(path);
+  }
+  if (rc < 0)
+    return tm_lua_push_err(L, &err);
+  lua_pushboolean(L, true);
+  return 1;
+}
+
 static int retire(lua_State *L) /* retire(why); the first reason stays */
 {
   struct tm_buf *to = lua_touserdata(L, lua_upvalueindex(1));
@@ -184,7 +213,7 @@ static int open_module(lua_State *L)
 void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup, struct tm_buf *retires)
 {
   lua_pushlightuserdata(L, (void *)&module_key);
-  lua_createtable(L, 0, 8); /* [key, module] */
+  lua_createtable(L, 0, 9); /* [key, module] */
   push_properties(L, setup);
   lua_setfield(L, -2, "properties");
   lua_pushinteger(L, (lua_Integer)setup->logging_level);
@@ -200,6 +229,10 @@ void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup, struct 
     lua_pushstring(L, setup->models_dir);
     lua_setfield(L, -2, "models_dir");
   }
+  lua_pushstring(L, setup->libraries_dir ? setup->libraries_dir : "");
+  lua_pushstring(L, setup->worker_name);
+  lua_pushcclosure(L, keep_library, 2);
+  lua_setfield(L, -2, "keep_library");
   push_logger(L, setup);
   lua_pushcclosure(L, logger_write, 1);
   lua_setfield(L, -2, "write");

@@ -148,6 +148,15 @@ static int onnx_runtime(lua_State *L)
   return 3;
 }
 
+/* record() -> which library was loaded, as JSON; nil: none was */
+static int onnx_record(lua_State *L)
+{
+  const struct tm_runtime *r = tm_runtime_opened();
+
+  lua_pushstring(L, r ? r->record : NULL);
+  return 1;
+}
+
 /* take_log() -> lines of the library since the last call, each begins with its level, 0 to 3; how
  * many more there were. Nothing: there are none. */
 static int onnx_take_log(lua_State *L)
@@ -465,11 +474,11 @@ static const luaL_Reg session_methods[] = {
 };
 
 static const luaL_Reg onnx_functions[] = {
-  { "runtime", onnx_runtime }, { "take_log", onnx_take_log },
-  { "cores", onnx_cores },     { "bytes", onnx_bytes },
-  { "open", onnx_open },       { "prepare", onnx_prepare },
-  { "run", onnx_run },
-  { "close", session_close },  { NULL, NULL },
+  { "runtime", onnx_runtime },   { "record", onnx_record },
+  { "take_log", onnx_take_log }, { "cores", onnx_cores },
+  { "bytes", onnx_bytes },       { "open", onnx_open },
+  { "run", onnx_run },           { "prepare", onnx_prepare },
+  { "close", session_close },    { NULL, NULL },
 };
 
 int tm_lua_open_onnx_c(lua_State *L)

@@ -166,7 +166,7 @@ local function log_left(path, model)
 end
 
 local function log_loaded(path, model, checked, seconds, is_shared)
-  local runtime = library.runtime() or {}
+  local runtime = library.runtime()
   library.drain()
   library.log(checked.lacks_cuda and 2 or 1,
     ("loaded '%s' in %.2f s: %s, %d threads, %sONNX Runtime %s of '%s'%s"):format(path, seconds, placement(model),
@@ -196,6 +196,7 @@ local function open(path, options)
   if not handle then
     fail(model, is_of_gpu)
   end
+  known() -- the step's result depends on it
   checked.is_on_device, model.is_on_device = model.is_on_device, nil
   return handle, model, seconds, checked
 end

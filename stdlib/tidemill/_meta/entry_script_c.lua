@@ -16,6 +16,13 @@ local c = {}
 ---@param message string line breaks are kept; lines after the first are indented by four blanks
 function c.write(level, message) end
 
+--- Keeps with the step which library runs it, so that its result is not reused when another one
+--- would be found. nil, message, code: it cannot be written.
+---@param name string of the record: letters and digits
+---@param record string core/sys/plugin_record.h, as JSON
+---@return true?
+function c.keep_library(name, record) end
+
 --- Replaces this worker by a fresh process, when the current mini-batch has been answered.
 ---@param why string for the log of the job
 function c.retire(why) end

@@ -11,6 +11,10 @@ local c = {}
 ---@return string providers one in each line
 function c.runtime(folders) end
 
+--- Says which library was loaded (core/sys/plugin_record.h), as JSON; nil: none was.
+---@return string?
+function c.record() end
+
 --- Takes the lines that the library has logged since the last call.
 ---@return string? lines each begins with its level, 0 to 3; nil: there are none
 ---@return integer? lost how many more there were

@@ -76,11 +76,31 @@ function M.with_errors(message)
   return message
 end
 
---- Returns {path, version, providers}; or nil, message, code.
+local is_kept = false
+
+-- Keeps with the step which library runs it. True; or nil, message, code.
+local function keep(worker)
+  local ok, message, code = worker.keep_library("onnxruntime", c.record())
+  if not ok then
+    return nil, "cannot keep which ONNX Runtime runs the step: " .. message, code
+  end
+  is_kept = true
+  return true
+end
+
+--- Returns {path, version, providers}; or nil, message, code. From then on the step's result
+--- depends on the library.
 function M.runtime()
   local file, version, names = c.runtime(M.folders())
   if not file then
     return nil, M.with_errors(version), names
+  end
+  local worker = M.worker()
+  if worker and not is_kept then
+    local ok, message, code = keep(worker)
+    if not ok then
+      return nil, message, code
+    end
   end
   local providers = {}
   for name in names:gmatch "[^\n]+" do
