@@ -86,8 +86,8 @@ static int run(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_map = {
   .name = "map",
   .run = run,
-  .usage = "ENTRY.lua INPUT... [-N SIZE] [-j WORKERS] [--output FILE|-] [--limit N] [options] "
-           "[-- ARGS]",
+  .usage = "(ENTRY.lua|--model FILE) INPUT... [-N SIZE] [-j WORKERS] [--output FILE|-] [--limit N] "
+           "[options] [-- ARGS]",
   .summary = "runs an entry script over files, folders, patterns or a list of paths",
   .options = own,
   .options_len = TM_COUNT_OF(own),

@@ -42,7 +42,7 @@ static int run(const struct tm_cli *cli, int argc, char **argv);
 const struct tm_command tm_command_try = {
   .name = "try",
   .run = run,
-  .usage = "ENTRY.lua INPUT... [-N SIZE] [--limit N] [options] [-- ARGS]",
+  .usage = "(ENTRY.lua|--model FILE) INPUT... [-N SIZE] [--limit N] [options] [-- ARGS]",
   .summary = "runs an entry script over the first mini-batch, in this process",
   .options = own,
   .options_len = TM_COUNT_OF(own),

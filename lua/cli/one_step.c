@@ -96,8 +96,7 @@ static char *const *inputs_of(const struct tm_one_step *s, size_t *n)
 static int check_missing(const struct tm_one_step *s, size_t inputs, struct tm_err *err)
 {
   if (s->words.len == 0 && !s->model)
-    return tm_err_set(err, TM_EUSAGE,
-                      "an entry script is missing%s; or --model FILE in place of it",
+    return tm_err_set(err, TM_EUSAGE, "an entry script is missing, or a model: --model FILE%s",
                       s->arguments ? "; '--' comes after all inputs" : "");
   if (inputs == 0)
     return tm_err_set(err, TM_EUSAGE,

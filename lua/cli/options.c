@@ -57,6 +57,8 @@ static const struct {
     "leave it out: a job is in the workspace of its pipeline file" },
   { "entry_script|inputs|input|input_data", "mini_batch_size",
     "write tidemill map ENTRY.lua INPUT..." },
+  { "labels|softmax|width|height|resize|crop|preset|layout|mean|std", "model",
+    "with --model write it after '--': tidemill map --model FILE INPUT... -- --labels FILE" },
   { "arg_file|files_from|a", "mini_batch_size", "write tidemill map ENTRY.lua - <FILE" },
   { "file|pipeline", "param", "write the path alone: tidemill run PIPELINE.lua" },
   { "jobs|max_procs|cores|workers|P", "j", "write -j N" },

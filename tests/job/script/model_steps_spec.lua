@@ -86,6 +86,19 @@ describe("a model in place of an entry script", function()
         "same", "--prefix", "new_", "--max_batch", "1" }))
   end)
 
+  with_version("1.17", "makes a column for each label of a class, and for each key of a map", function(t, environment)
+    t:write("scores.csv", "s1,s2\n0.25,0.75\n1,0\n")
+    t:write("animals.txt", "cat\ndog")
+    local labels = "/../../fuzz/corpus/onnx_file/labels.onnx"
+    assert.equal("s1,s2,labels,probabilities_cat,probabilities_dog\n0.25,0.75,dog,0.25,0.75\n1.0,0.0,cat,1.0,0.0\n",
+      map(t, environment, { "--model", here .. labels, "scores.csv", "--rows", "--output-format", "csv" }))
+    local out = map(t, environment, { "--model", "scores.onnx", "rows.csv", "--rows", "--output-format", "csv", "--",
+      "--columns", "p", "q", "r", "--labels", "animals.txt", "--softmax" })
+    local names, cat, dog = out:match "^([^\n]*)\na,1,2,3,([^,]*),([^\n]*)\n"
+    assert.equal("id,p,q,r,y_cat,y_dog", names, out)
+    assert.is_true(math.abs(cat - 1 / (1 + math.exp(6))) < 1e-7 and math.abs(cat + dog - 1) < 1e-6, out)
+  end)
+
   for_versions("finds the best label of each image, and marks a broken one", function(t, environment)
     t:write("bad.ppm", "P6 9 9 255\n")
     local out = map(t, environment, { "--model", "mean.onnx", "red.ppm", "bad.ppm", "blue.ppm", "--", "--labels",
@@ -147,6 +160,8 @@ describe("a model in place of an entry script", function()
       "red.ppm")
     refused("/red.ppm': the file is not an ONNX model", "map", "--model", "red.ppm", "red.ppm")
     refused("an input is missing", "map", "--model", "scores.onnx")
+    refused("'--labels'; with --model write it after '--': tidemill map --model FILE INPUT... -- --labels FILE", "map",
+      "--model", "mean.onnx", "--labels", "labels.txt", "red.ppm")
     refused("'x.lua' is an entry script, and '--model' takes its place", "map", "x.lua", "--model", "mean.onnx",
       "red.ppm")
     refused("/scores.onnx', whose input 'x' is [n, 3]; accepted for files: one input of four axes, images. Rows of "
