@@ -27,7 +27,8 @@ struct tm_model_session *tm_model_session_open(struct tm_runtime *r, const char 
                                                struct tm_err *err);
 void tm_model_session_close(struct tm_model_session *s); /* NULL is a no-op */
 
-/* Async-signal-safe; `session` is a struct tm_model_session. Also stops a call that begins later. */
+/* Async-signal-safe; `session` is a struct tm_model_session. Also stops a call that begins
+ * later. */
 void tm_model_session_stop(void *session);
 /* Forgets a stop that came too late for the call before it. Call it before each call that may be
  * stopped, while no handler can stop the session. */

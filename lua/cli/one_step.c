@@ -96,8 +96,9 @@ static char *const *inputs_of(const struct tm_one_step *s, size_t *n)
 static int check_missing(const struct tm_one_step *s, size_t inputs, struct tm_err *err)
 {
   if (s->words.len == 0 && !s->model)
-    return tm_err_set(err, TM_EUSAGE, "an entry script is missing, or a model: --model FILE%s",
-                      s->arguments ? "; '--' comes after all inputs" : "");
+    return tm_err_set(err, TM_EUSAGE, "an entry script is missing%s",
+                      s->arguments ? "; '--' comes after all inputs"
+                                   : ", or a model: --model FILE");
   if (inputs == 0)
     return tm_err_set(err, TM_EUSAGE,
                       "an input is missing; accepted: files, folders, patterns, or '-': paths from "
