@@ -179,7 +179,8 @@ static int load(struct search *s, const char *file)
   return rc;
 }
 
-/* What is checked is loaded: a link could lead elsewhere in between. */
+/* What is checked is loaded, because a link could lead elsewhere in between; messages and records
+ * name it as it was found. */
 static int load_file(struct search *s, const char *path)
 {
   if (s->only_looks) {
@@ -193,6 +194,10 @@ static int load_file(struct search *s, const char *path)
   rc = rc < 0 ? rc : check_header(s, real); /* keeps (1) */
   rc = rc < 0 ? rc : load(s, real);
   free(real);
+  if (rc < 0)
+    return rc;
+  free(s->found->path);
+  s->found->path = tm_xstrdup(path);
   return rc;
 }
 

@@ -167,6 +167,13 @@ NUMBER_SETTER(set_optimization)
 NUMBER_SETTER(set_intra_threads)
 NUMBER_SETTER(set_inter_threads)
 
+struct tm_ort_status *stub_set_optimized_path(struct tm_ort_options *o, const char *path)
+{
+  MAY_FAIL("set_optimized_path");
+  stub_record("set_optimized_path %s", path);
+  return NULL;
+}
+
 struct tm_ort_status *stub_disable_arena(struct tm_ort_options *o)
 {
   MAY_FAIL("disable_arena");
