@@ -471,7 +471,7 @@ char *tm_plugin_locate(const struct tm_plugin_kind *kind, const char *const *fol
                       .variables = variables,
                       .kind = kind,
                       .err = &(struct tm_err)TM_ERR_NONE };
-  bool has_relative;
+  bool has_relative = false;
 
   if (by_places(&s, folders) == 0)
     (void)by_loader_variable(&s, &has_relative);

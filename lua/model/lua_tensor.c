@@ -108,7 +108,8 @@ static struct tm_tensor *push_new(lua_State *L, int32_t type, int32_t rank, cons
   lua_createtable(L, 0, 0);
   struct tm_tensor_handle *h = push_memory(L, type, rank, shape, bytes + more);
   *h = (struct tm_tensor_handle) { .tensor = { .type = type, .rank = rank }, .ended = &never };
-  memcpy(h->tensor.shape, shape, (size_t)rank * sizeof *shape);
+  if (rank > 0) /* otherwise `shape` may be NULL */
+    memcpy(h->tensor.shape, shape, (size_t)rank * sizeof *shape);
   uintptr_t data = ((uintptr_t)(h + 1) + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
   h->tensor.data = (void *)data;
   memset(h->tensor.data, 0, (size_t)bytes);
