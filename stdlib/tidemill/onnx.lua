@@ -79,10 +79,14 @@ local function check_names(list)
     base.refuse("run: the outputs are a %s; accepted: a list of names", type(list) == "table" and "list without names"
       or type(list))
   end
+  local seen = {}
   for i, name in ipairs(list) do
     if type(name) ~= "string" then
       base.refuse("run: the name of output %d is a %s; accepted: a string", i, type(name))
+    elseif seen[name] then
+      base.refuse("run: output '%s' is named twice", name)
     end
+    seen[name] = true
   end
   return list
 end

@@ -28,7 +28,7 @@ function M.folders()
     if worker.source_dir then
       add_folder(list, worker.source_dir)
     end
-  elseif type(arg) == "table" and type(arg[0]) == "string" then
+  elseif type(arg) == "table" and type(arg[0]) == "string" and arg[0] ~= "-" then
     add_folder(list, path.absolute(path.dirname(arg[0])))
   end
   for entry in (os.getenv "LUA_CPATH" or ""):gmatch "[^;]+" do

@@ -158,6 +158,7 @@ refused("input 'x' is missing; the model takes float32 [n, 3]", scores.run, scor
 refused("input 'x' is a table; accepted: a tensor", scores.run, scores, { x = {} })
 refused("the inputs are a number; accepted: tensors by name", scores.run, scores, 7)
 refused("the outputs are a list without names; accepted: a list of names", scores.run, scores, rows, {})
+refused("run: output 'y' is named twice", scores.run, scores, rows, { "y", "y" })
 refused("one tensor was given, and the model has 2 inputs; accepted: a table by name, { a = tensor, ... }",
   two.run, two, rows)
 refused("the data frame has 2 columns (p, q), and the model's input 'x' takes 3; choose them with df:select(...)",
@@ -317,6 +318,10 @@ describe("a model", function()
       "/home/.local/share/tidemill' and a node_modules there, and the system's libraries" } do
       assert.is_truthy(r.out:find(words, 1, true), r.out)
     end
+    -- a script from standard input has no folder, and the current one is not searched
+    r = t:expect(t:run({ "lua", "-" }, { env = home, stdin = t:path "ask.lua" }), 0)
+    assert.is_truthy(r.out:find("searched: '", 1, true), r.out)
+    assert.is_nil(r.out:find(t.dir .. "',", 1, true), r.out)
     local modules = library:match "^(.*/node_modules)/"
     assert(os.execute(("ln -s '%s' '%s/node_modules'"):format(modules, t.dir)) == 0)
     t.job_dir, t.step_dir = t.dir .. "/again", t.dir .. "/again/score"
