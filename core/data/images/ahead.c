@@ -12,7 +12,7 @@
 #include "sys/threads.h"
 #include "sys/whole_file.h"
 
-#define TICK_NS 50000000 /* a signal wakes nobody who waits for a thread */
+#define TICK_NS 50000000 /* a thread that waits for another does not wake at a signal */
 
 struct tm_ahead {
   struct tm_ahead_options options;

@@ -1,4 +1,4 @@
-/* image_kind.c - the marks by which files are told apart. */
+/* image_kind.c - what kind of file some bytes are, by the first of them. */
 #include "data/images/image_kind.h"
 
 #include <stdbool.h>

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "model/model_session.h"
 #include "onnxruntime/stub.h"
 #include "sys/alarm.h"
@@ -328,7 +329,7 @@ static void versions_are_accepted_or_refused(void **state)
 
 static void settings_reach_the_library(void **state)
 {
-  char log[] = "/tmp/tm_model_failures_XXXXXX";
+  struct folder f;
   struct tm_buf text = TM_BUF_NONE;
   static const char *const lines[] = {
     "make_env 2 quiet\n",
@@ -342,12 +343,11 @@ static void settings_reach_the_library(void **state)
     "append_provider XNNPACK\n  gpu_mem_limit=1\n",
     "run 2 3\n",
   };
-  int fd = mkstemp(log);
-  assert_true(fd >= 0);
-  close(fd);
+  folder_init(&f);
+  const char *log = folder_file(&f, "calls");
   expect_runtime("TM_STUB_LOG", log, NULL);
   assert_int_equal(tm_fs_read_file(tm_fs_real(), log, 1 << 16, &text, NULL), 0);
-  unlink(log);
+  folder_release(&f);
   for (size_t i = 0; i < TM_COUNT_OF(lines); i++)
     if (!strstr(tm_buf_str(&text), lines[i]))
       fail_msg("no %s in\n%s", lines[i], tm_buf_str(&text));

@@ -17,7 +17,7 @@ static void on_alarm(void *data)
   tm_running_call_stop(&slot);
 }
 
-/* Sends alarms to this thread until it is told to stop. */
+/* Sends alarms to this thread until the test ends it. */
 struct sender {
   pthread_t thread;
   atomic_bool is_over;
