@@ -121,8 +121,8 @@ function graph(g)
     .. each(g.outputs, function(v) return bytes(12, value_info(v)) end)
 end
 
--- The bytes of a file. `opset` (13), `opsets` of other domains by name, `producer`, `metadata` by
--- key.
+-- The bytes of a file. `opset` (13), `opsets` of other domains by name, `ir_version` (8),
+-- `producer`, `metadata` by key.
 function M.encode(model)
   local opsets, metadata = { { "", model.opset or 13 } }, {}
   for domain, version in pairs(model.opsets or {}) do opsets[#opsets + 1] = { domain, version } end
@@ -130,7 +130,7 @@ function M.encode(model)
   for _, pairs_of in ipairs { opsets, metadata } do
     table.sort(pairs_of, function(a, b) return a[1] < b[1] end)
   end
-  return int(1, 8) .. bytes(2, model.producer or "tidemill") .. bytes(7, graph(model))
+  return int(1, model.ir_version or 8) .. bytes(2, model.producer or "tidemill") .. bytes(7, graph(model))
     .. each(opsets, function(o) return bytes(8, bytes(1, o[1]) .. int(2, o[2])) end)
     .. each(metadata, function(m) return bytes(14, bytes(1, m[1]) .. bytes(2, m[2])) end)
 end

@@ -407,7 +407,7 @@ static int explain(int rc, const struct tm_onnx_file *f, const struct tm_model_o
     tm_failure_explain_memory(err, is_on_device(o), true);
   if (rc < 0 && o->providers_len > 0 && strstr(err->text, "fallback to CPU EP"))
     return explain_fallback(r, o, err);
-  if (rc != TM_EINPUT || (tm_onnx_check_opsets(f, r->version, &ours) == 0 &&
+  if (rc != TM_EINPUT || (tm_onnx_check_versions(f, r->version, &ours) == 0 &&
                           tm_onnx_check_operators(f, r->version, err->text, &ours) == 0))
     return rc;
   *err = ours;

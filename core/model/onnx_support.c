@@ -1,5 +1,5 @@
 /* onnx_support.c - see onnx_support.h. The table was measured: each version was given models of all
- * opsets. */
+ * opsets and IR versions. */
 #include "model/onnx_support.h"
 
 #include <stdio.h>
@@ -8,28 +8,26 @@
 #include "base/text.h"
 
 struct release {
-  int minor; /* of version 1: the first with these opsets */
-  int64_t onnx, ml;
+  int minor; /* of version 1: the first with these opsets, and this newest version of the format */
+  int64_t onnx, ml, ir;
 };
 
 static const struct release releases[] = {
-  { 17, 20, 4 }, { 18, 21, 5 }, { 21, 22, 5 }, { 23, 23, 5 }, { 24, 25, 5 }, { 25, 26, 5 },
+  { 17, 20, 4, 9 },  { 18, 21, 5, 10 }, { 21, 22, 5, 10 },
+  { 23, 23, 5, 11 }, { 24, 25, 5, 13 }, { 25, 26, 5, 13 },
 };
 #define NEWEST_KNOWN 30 /* minor version: what newer ones have is unknown */
 
-static bool is_ml(const char *domain)
-{
-  return strcmp(domain, "ai.onnx.ml") == 0;
-}
-
-static int64_t opset_of(const struct release *r, const char *domain)
-{
-  return is_ml(domain) ? r->ml : r->onnx;
-}
+#define IR "IR" /* among the domains: the version of the format */
 
 static bool has_table(const char *domain)
 {
-  return is_ml(domain) || strcmp(domain, "ai.onnx") == 0;
+  return tm_text_has_word("ai.onnx|ai.onnx.ml|" IR, domain, strlen(domain));
+}
+
+static int64_t newest_of(const struct release *r, const char *domain)
+{
+  return strcmp(domain, IR) == 0 ? r->ir : strcmp(domain, "ai.onnx.ml") == 0 ? r->ml : r->onnx;
 }
 
 int64_t tm_onnx_newest_opset(const char *domain, const char *version)
@@ -40,39 +38,58 @@ int64_t tm_onnx_newest_opset(const char *domain, const char *version)
       minor > NEWEST_KNOWN)
     return 0;
   for (size_t i = 0; i < TM_COUNT_OF(releases) && releases[i].minor <= minor; i++)
-    newest = opset_of(&releases[i], domain);
+    newest = newest_of(&releases[i], domain);
   return newest;
 }
 
 /* "1.18 or newer" */
-static void add_needed(struct tm_buf *out, const char *domain, int64_t opset)
+static void add_needed(struct tm_buf *out, const char *domain, int64_t wanted)
 {
   for (size_t i = 0; i < TM_COUNT_OF(releases); i++)
-    if (opset_of(&releases[i], domain) >= opset) {
+    if (newest_of(&releases[i], domain) >= wanted) {
       tm_buf_printf(out, "1.%d or newer", releases[i].minor);
       return;
     }
   tm_buf_printf(out, "one newer than 1.%d", NEWEST_KNOWN);
 }
 
-int tm_onnx_check_opsets(const struct tm_onnx_file *f, const char *version, struct tm_err *err)
+static int check_opset(const struct tm_onnx_opset *o, const char *version, struct tm_err *err)
 {
-  for (size_t i = 0; i < f->opsets.len; i++) {
-    const struct tm_onnx_opset *o = &f->opsets.at[i];
-    struct tm_buf needed = TM_BUF_NONE;
-    int64_t newest = tm_onnx_newest_opset(o->domain, version);
-    if (newest == 0 || o->version <= newest)
-      continue;
-    add_needed(&needed, o->domain, o->version);
-    tm_err_set(err, TM_EVERSION,
-               "the model has opset %lld of %s, and ONNX Runtime %s has %lld; use %s, or export "
-               "the model with opset %lld",
-               (long long)o->version, o->domain, version, (long long)newest, tm_buf_str(&needed),
-               (long long)newest);
-    tm_buf_release(&needed);
-    return TM_EVERSION;
-  }
-  return 0;
+  struct tm_buf needed = TM_BUF_NONE;
+  int64_t newest = tm_onnx_newest_opset(o->domain, version);
+  if (newest == 0 || o->version <= newest)
+    return 0;
+  add_needed(&needed, o->domain, o->version);
+  tm_err_set(err, TM_EVERSION,
+             "the model has opset %lld of %s, and ONNX Runtime %s has %lld; use %s, or export the "
+             "model with opset %lld",
+             (long long)o->version, o->domain, version, (long long)newest, tm_buf_str(&needed),
+             (long long)newest);
+  tm_buf_release(&needed);
+  return TM_EVERSION;
+}
+
+static int check_ir(int64_t ir, const char *version, struct tm_err *err)
+{
+  struct tm_buf needed = TM_BUF_NONE;
+  int64_t newest = tm_onnx_newest_opset(IR, version);
+  if (newest == 0 || ir <= newest)
+    return 0;
+  add_needed(&needed, IR, ir);
+  tm_err_set(err, TM_EVERSION,
+             "the model has version %lld of the ONNX format (IR), and ONNX Runtime %s reads up to "
+             "%lld; use %s, or save the model with ir_version = %lld, as Python's package onnx can",
+             (long long)ir, version, (long long)newest, tm_buf_str(&needed), (long long)newest);
+  tm_buf_release(&needed);
+  return TM_EVERSION;
+}
+
+int tm_onnx_check_versions(const struct tm_onnx_file *f, const char *version, struct tm_err *err)
+{
+  int rc = 0;
+  for (size_t i = 0; i < f->opsets.len && rc == 0; i++)
+    rc = check_opset(&f->opsets.at[i], version, err);
+  return rc < 0 ? rc : check_ir(f->ir_version, version, err);
 }
 
 /* ---- operators ---- */

@@ -38,6 +38,7 @@ local models = {
     inputs = { { "shape", "int64", { 1 } } }, outputs = { { "zeros", "float32", { "n" } } },
     nodes = { { "ConstantOfShape", { "shape" }, { "zeros" } } },
   },
+  new_format = { ir_version = 99 },
   -- counts in small steps
   count = {
     inputs = { { "steps", "int64", {} } }, outputs = { { "sum", "float32", {} } },
@@ -52,6 +53,9 @@ local models = {
     },
   },
 }
+
+models.new_format.inputs, models.new_format.outputs = models.scores.inputs, models.scores.outputs
+models.new_format.initializers, models.new_format.nodes = { weights }, multiply
 
 local function new_case(names)
   local t = job.case()
@@ -187,6 +191,9 @@ refused("InferenceSession has no 'input'; did you mean 'inputs'?", function() re
 local function session(words, ...) refused(words, onnx.InferenceSession, ...) end
 session("cannot load 'none.onnx': no such file or directory", "none.onnx")
 session("it is a folder; name the .onnx file", ".")
+session("cannot load 'new_format.onnx': the model has version 99 of the ONNX format (IR), and ONNX Runtime "
+  .. onnx.runtime().version .. " reads up to " .. (onnx.runtime().version:find "^1.17" and 9 or 13)
+  .. "; use one newer than 1.30, or save the model with ir_version = ", "new_format.onnx")
 session("a number was given; accepted: the path of a model", 7)
 session("unknown option 'provider'; accepted: allow_spinning, ", "four.onnx", { provider = "CPU" })
 session("option 'intra_op_num_threads' is -1; accepted: an integer from 1", "four.onnx", { intra_op_num_threads = -1 })
@@ -207,7 +214,7 @@ describe("a model", function()
   after_each(job.check_end)
 
   for_versions("is called with tensors and frames, and refuses what does not fit", { "scores", "four", "two", "texts",
-    "image", "large" }, function(t, environment)
+    "image", "large", "new_format" }, function(t, environment)
     t:write("calls.lua", "local LABELS = '" .. root .. "/tests/fuzz/corpus/onnx_file/labels.onnx'\n" .. CALLS)
     local r = t:expect(t:run({ "lua", "calls.lua" }, { env = environment }), 0)
     -- The sanitized build says what it cannot allocate.

@@ -1,4 +1,5 @@
-/* test_onnx_support.c - opsets and operators that a version of the library does not have. */
+/* test_onnx_support.c - opsets, versions of the format and operators that a version of the library
+ * does not have. */
 #include "unit.h"
 
 #include <string.h>
@@ -26,7 +27,7 @@ static void check_opset(const char *domain, int64_t opset, const char *version, 
   struct tm_onnx_opset o[] = { { (char *)"ai.onnx", 13 }, { (char *)domain, opset } };
   struct tm_onnx_file f = { .opsets = { o, 2, 2 } };
   struct tm_err err = TM_ERR_NONE;
-  int rc = tm_onnx_check_opsets(&f, version, &err);
+  int rc = tm_onnx_check_versions(&f, version, &err);
   assert_int_equal(rc, words ? TM_EVERSION : 0);
   assert_string_equal(err.text, words ? words : "");
 }
@@ -46,6 +47,35 @@ static void an_opset_that_is_too_new_is_named_with_both_numbers(void **state)
               "than 1.30, or export the model with opset 26");
   check_opset("ai.onnx", 40, "1.99.0", NULL);
   check_opset("my.ops", 99, "1.17.0", NULL);
+}
+
+static void check_ir(int64_t ir, const char *version, const char *words)
+{
+  struct tm_onnx_file f = { .ir_version = ir };
+  struct tm_err err = TM_ERR_NONE;
+  assert_int_equal(tm_onnx_check_versions(&f, version, &err), words ? TM_EVERSION : 0);
+  assert_string_equal(err.text, words ? words : "");
+}
+
+static void a_format_that_is_too_new_is_named_with_both_versions(void **state)
+{
+  (void)state;
+  check_ir(9, "1.17.0", NULL);
+  check_ir(10, "1.17.0",
+           "the model has version 10 of the ONNX format (IR), and ONNX Runtime 1.17.0 reads up to "
+           "9; use 1.18 or newer, or save the model with ir_version = 9, as Python's package onnx "
+           "can");
+  check_ir(10, "1.22.0", NULL);
+  check_ir(12, "1.23.2",
+           "the model has version 12 of the ONNX format (IR), and ONNX Runtime 1.23.2 reads up to "
+           "11; use 1.24 or newer, or save the model with ir_version = 11, as Python's package "
+           "onnx can");
+  check_ir(13, "1.30.0", NULL);
+  check_ir(14, "1.30.0",
+           "the model has version 14 of the ONNX format (IR), and ONNX Runtime 1.30.0 reads up to "
+           "13; use one newer than 1.30, or save the model with ir_version = 13, as Python's "
+           "package onnx can");
+  check_ir(99, "1.31.0", NULL);
 }
 
 static int check_operators(const char *domain, const char *message, struct tm_err *err)
@@ -95,6 +125,7 @@ static void a_domain_of_custom_operators_is_named(void **state)
 UNIT_TESTS({
     cmocka_unit_test(the_newest_opset_of_a_version_is_known),
     cmocka_unit_test(an_opset_that_is_too_new_is_named_with_both_numbers),
+    cmocka_unit_test(a_format_that_is_too_new_is_named_with_both_versions),
     cmocka_unit_test(a_node_that_needs_an_unknown_operator_is_named),
     cmocka_unit_test(a_domain_of_custom_operators_is_named),
 });
