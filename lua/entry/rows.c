@@ -180,7 +180,7 @@ static int add_unordered(lua_State *L, int at, const struct target *to, uint32_t
 
 static int refuse_element(uint32_t number, struct tm_err *err, const char *what)
 {
-  return tm_err_set(err, TM_ESCRIPT, "element %u of what run() returned %s", number, what);
+  return tm_err_set(err, TM_ESCRIPT, "element %u of the result of run() %s", number, what);
 }
 
 static int add_escaped(struct tm_buf *rows, const char *s, size_t len)
@@ -237,7 +237,7 @@ static int add_table(lua_State *L, uint32_t number, const struct target *to, str
     to->counts->first_of[TM_FAULT_NUMBER].at = number;
   to->counts->faults[TM_FAULT_TABLE]++;
   return rc == 0 ? 0
-                 : tm_err_wrap(err, "element %u of what run() returned cannot be written as JSON",
+                 : tm_err_wrap(err, "element %u of the result of run() cannot be written as JSON",
                                number);
 }
 
@@ -246,7 +246,7 @@ static int refuse_kind(lua_State *L, uint32_t number, struct tm_err *err)
 {
   const char *kind = tm_lua_kind_of(L, -1);
   return tm_err_set(err, TM_ESCRIPT,
-                    "element %u of what run() returned is a %s; expected a string, a number, a "
+                    "element %u of the result of run() is a %s; expected a string, a number, a "
                     "boolean or a table%s",
                     number, kind, tm_lua_kind_instead(kind));
 }

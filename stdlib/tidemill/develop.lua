@@ -151,7 +151,7 @@ end
 --- Calls run() with a mini-batch: one of dataset:mini_batches(), or your own list of paths or data
 --- frame. Checks the result as a job does. An error has the script's stack.
 ---@param mini_batch string[]|tidemill.DataFrame
----@return any returned what run() returned
+---@return any returned the result of run()
 function Script:run(mini_batch)
   local state = state_of(self, "run")
   if type(mini_batch) ~= "table" and type(mini_batch) ~= "userdata" then

@@ -198,7 +198,7 @@ describe("what run() returns", function()
       end]]
     t:pipeline "run_max_try = 1"
     local r = t:expect_job(1)
-    assert.is_truthy(r.err:find("element 1 of what run() returned is a row of a data frame; expected", 1, true), r.err)
+    assert.is_truthy(r.err:find("element 1 of the result of run() is a row of a data frame; expected", 1, true), r.err)
     assert.is_truthy(r.err:find("row:copy() makes a table", 1, true), r.err)
   end)
 

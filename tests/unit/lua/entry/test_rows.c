@@ -133,22 +133,22 @@ static void an_element_that_is_not_a_row_is_named(void **state)
   static const struct {
     const char *returned, *words;
   } cases[] = {
-    { "{ 'a', 'b\\nc' }", "element 2 of what run() returned has a line break in it" },
-    { "{ 'a\\r' }", "element 1 of what run() returned has a line break in it" },
-    { "{ 'a', print }", "element 2 of what run() returned is a function; expected a string" },
-    { "{ io.stdout }", "element 1 of what run() returned is a userdata" },
+    { "{ 'a', 'b\\nc' }", "element 2 of the result of run() has a line break in it" },
+    { "{ 'a\\r' }", "element 1 of the result of run() has a line break in it" },
+    { "{ 'a', print }", "element 2 of the result of run() is a function; expected a string" },
+    { "{ io.stdout }", "element 1 of the result of run() is a userdata" },
     { "{ require('tidemill.tensor').new('int8', { 1 }) }",
-      "element 1 of what run() returned is a tensor; expected a string, a number, a boolean or a "
+      "element 1 of the result of run() is a tensor; expected a string, a number, a boolean or a "
       "table; t:to_table() has its elements in lists" },
     { "{ { scores = require('tidemill.tensor').new('int8', { 1 }) } }",
       "'scores' is a tensor; t:to_table() has its elements in lists" },
-    { "{ coroutine.create(print) }", "element 1 of what run() returned is a thread" },
-    { "{ ffi.new('int[2]') }", "element 1 of what run() returned is an FFI value" },
-    { "{ 'a', { f = print } }", "element 2 of what run() returned cannot be written as JSON" },
-    { "{ { 1, x = 2 } }", "element 1 of what run() returned cannot be written as JSON" },
-    { "{ (function() local t = {} t.t = t return t end)() }", "element 1 of what run() returned" },
+    { "{ coroutine.create(print) }", "element 1 of the result of run() is a thread" },
+    { "{ ffi.new('int[2]') }", "element 1 of the result of run() is an FFI value" },
+    { "{ 'a', { f = print } }", "element 2 of the result of run() cannot be written as JSON" },
+    { "{ { 1, x = 2 } }", "element 1 of the result of run() cannot be written as JSON" },
+    { "{ (function() local t = {} t.t = t return t end)() }", "element 1 of the result of run()" },
     { "{ { '\\255' } }",
-      "element 1 of what run() returned cannot be written as JSON: '[1]' is a string that "
+      "element 1 of the result of run() cannot be written as JSON: '[1]' is a string that "
       "is not UTF-8" },
     { "{ { ['\\255'] = 1 } }", "is not UTF-8" },
   };
