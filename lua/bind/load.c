@@ -103,7 +103,7 @@ void tm_lua_error_place_tail(lua_State *L, struct tm_lua_error *e)
   /* Lua itself raises these two, perhaps without a line */
   bool is_of_lua =
       strncmp(text, "not enough memory", 17) == 0 || strncmp(text, "stack overflow", 14) == 0;
-  if (e->where.len == 0 && !is_of_lua)
+  if (e->where.len == 0 && !is_of_lua && lua_isfunction(L, -1))
     tm_lua_add_place(L, true, &e->where);
   else
     lua_pop(L, 1);

@@ -55,9 +55,9 @@ bool tm_lua_user_line(lua_State *L, struct tm_buf *out);
  * of its only `return f()`, if it has one and no other; else that of its definition. Nothing for a
  * C function. */
 void tm_lua_add_place(lua_State *L, bool is_tail, struct tm_buf *out);
-/* For an error of the function on top of the stack, which is popped. If no line of user code was on
- * the stack, because the function called one of ours by `return f()`, adds the place of that
- * call. */
+/* For an error of the function on top of the stack, which is popped; nil: not known. If no line of
+ * user code was on the stack, because the function called one of ours by `return f()`, adds the
+ * place of that call. */
 void tm_lua_error_place_tail(lua_State *L, struct tm_lua_error *e);
 
 /* Raises if the value is a pipeline, and so its file no entry script. */

@@ -186,7 +186,8 @@ static int give_words(struct tm_script_error *out, enum tm_status status, const 
 
 /* ---- calls ---- */
 
-/* Reports where a call was interrupted, whatever it has raised since. */
+/* Reports where a call was interrupted, whatever it has raised since. If the hook ended in a call,
+ * `return session:run(x)`, the stack has lost its line. */
 static int give_interrupted(struct script *s, struct tm_script_error *out, enum tm_status status)
 {
   bool is_init = status == TM_INIT_TIMEOUT;
@@ -199,6 +200,8 @@ static int give_interrupted(struct script *s, struct tm_script_error *out, enum 
                   (double)timeout_ns / (double)TM_S);
   tm_buf_add_str(&e.message, "was interrupted");
   s->interrupt.stack = s->interrupt.where = (struct tm_buf)TM_BUF_NONE;
+  lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->hooks[is_init ? HOOK_INIT : HOOK_RUN]);
+  tm_lua_error_place_tail(s->L, &e);
   return give_error(s, out, status, &e);
 }
 

@@ -196,21 +196,23 @@ static void a_call_in_c_is_not_begun_after_an_interruption(void **state)
   assert_string_equal(tm_buf_str(&f.error.where), "my/score.lua:2");
 }
 
-static void a_tail_call_in_c_is_interrupted(void **state)
+/* Its frame is gone from the stack. */
+static void a_tail_call_in_c_is_interrupted_and_its_line_reported(void **state)
 {
-  load_waiting("function run()\n"
-               "  return wait_in_c()\n"
+  load_waiting("function run(mini_batch)\n"
+               "  local n = #mini_batch\n"
+               "  return wait_in_c(n)\n"
                "end\n");
   expect_interrupted("");
-  assert_string_equal(tm_buf_str(&f.error.where), ""); /* its frame is gone */
+  assert_string_equal(tm_buf_str(&f.error.where), "my/score.lua:3");
 }
 
-static void a_call_in_c_within_init_is_stopped(void **state)
+/* fixture_load() has called init() before. */
+static void expect_init_interrupted(const char *init, const char *where)
 {
-  assert_int_equal(fixture_load(&f, "function init() if wait_in_c then wait_in_c() end end\n"
-                                    "function run() end\n"),
-                   0);
-  lua_register(tm_lua_script_state(&f.script), "wait_in_c", wait_in_c);
+  char *source = tm_xprintf("%s\nfunction run() end\n", init);
+  load_waiting(source);
+  free(source);
   struct keeper k = { .is_over = false };
   tm_alarm_catch(SIGALRM, on_alarm, NULL);
   assert_int_equal(pthread_create(&k.thread, NULL, keep, &k), 0);
@@ -219,7 +221,18 @@ static void a_call_in_c_within_init_is_stopped(void **state)
   pthread_join(k.thread, NULL);
   assert_true(code < 0);
   assert_int_equal(f.error.status, TM_INIT_TIMEOUT);
-  assert_string_equal(tm_buf_str(&f.error.where), "my/score.lua:1");
+  assert_string_equal(tm_buf_str(&f.error.where), where);
+}
+
+static void a_call_in_c_within_init_is_stopped(void **state)
+{
+  expect_init_interrupted("function init() if wait_in_c then wait_in_c() end end",
+                          "my/score.lua:1");
+  expect_init_interrupted("function init()\n"
+                          "  if not wait_in_c then return end\n"
+                          "  return wait_in_c()\n"
+                          "end",
+                          "my/score.lua:3");
 }
 
 static void nothing_happens_outside_of_user_code(void **state)
@@ -298,7 +311,7 @@ UNIT_TESTS({
     TEST(a_call_in_c_is_stopped_and_the_line_of_the_script_reported),
     TEST(a_stopped_call_whose_error_is_caught_is_interrupted_again),
     TEST(a_call_in_c_is_not_begun_after_an_interruption),
-    TEST(a_tail_call_in_c_is_interrupted),
+    TEST(a_tail_call_in_c_is_interrupted_and_its_line_reported),
     TEST(a_call_in_c_within_init_is_stopped),
     TEST(nothing_happens_outside_of_user_code),
     TEST(init_is_interrupted_too),
