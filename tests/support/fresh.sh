@@ -12,16 +12,18 @@
 #   user   in a home that nobody else may enter (mode 0700); root has installed the packages
 #
 # apt in the machine uses the Acquire options of this machine, and its sources if it is a Debian 12
-# too. The last lines of the output report one form each. Exit status: 0; 1 if a form has failed; 77
-# if none could run.
+# too. npm uses this machine's registry, proxies and certificates, but no password or token of its
+# configuration. The last lines of the output report one form each. Exit status: 0; 1 if a form has
+# failed; 77 if none could run.
 set -u -o pipefail
 
 usage()
 {
   cat <<'END'
-usage: tests/support/fresh.sh [--only root|user] [--keep]
-  --only FORM   this form of the check alone
-  --keep        leave the machine in its folder
+usage: tests/support/fresh.sh [--only root|user] [--run COMMAND] [--keep]
+  --only FORM     this form of the check alone
+  --run COMMAND   instead of the check, run this command in the tree, with all packages installed
+  --keep          leave the machine in its folder
 END
 }
 
@@ -37,6 +39,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd) || exit 1
 words=("$@")
 forms="root user"
 keep=no
+run=
 while [ $# -gt 0 ]; do
   case $1 in
     --only)
@@ -44,6 +47,10 @@ while [ $# -gt 0 ]; do
         root|user) forms=$2 ;;
         *) echo "fresh.sh: --only takes 'root' or 'user'" >&2; exit 2 ;;
       esac
+      shift ;;
+    --run)
+      run=${2:-}
+      [ -n "$run" ] || { echo "fresh.sh: --run takes a command" >&2; exit 2; }
       shift ;;
     --keep) keep=yes ;;
     -h|--help) usage; exit 0 ;;
@@ -104,11 +111,36 @@ apt_of_here()
   done
 }
 
+# Gives the machine npm's settings, as variables in $npm_words, and the certificates that they name
+# and that this machine's administrator has added.
+npm_of_here()
+{
+  local name value certificates=/etc/fresh-certificates
+  npm_words=()
+  mkdir -p "$machine$certificates" "$machine/usr/local/share/ca-certificates" || return 1
+  for value in /usr/local/share/ca-certificates/*.crt; do
+    [ ! -f "$value" ] || install -m 644 "$value" "$machine/usr/local/share/ca-certificates/" || return 1
+  done
+  while IFS='=' read -r name value; do
+    case $value in ''|null|undefined) continue ;; esac
+    if [ "$name" = cafile ]; then
+      install -m 644 "$value" "$machine$certificates/npm.pem" || return 1
+      value=$certificates/npm.pem
+    fi
+    npm_words+=("npm_config_${name//-/_}=$value")
+  done < <(npm config get registry cafile proxy https-proxy noproxy 2>/dev/null)
+  if [ -n "${NODE_EXTRA_CA_CERTS:-}" ]; then
+    install -m 644 "$NODE_EXTRA_CA_CERTS" "$machine$certificates/node.pem" || return 1
+    npm_words+=("NODE_EXTRA_CA_CERTS=$certificates/node.pem")
+  fi
+}
+
 make_machine()
 {
   apt_of_here
   mmdebstrap --variant=apt "${apt_words[@]}" bookworm "$machine" "${sources[@]}" || return 1
   cp /etc/resolv.conf /etc/hosts "$machine/etc/"
+  npm_of_here || return 1
   # With a mount point at its root, programs in the machine can mount, as on any machine.
   mount --bind "$machine" "$machine" &&
     mount --rbind /proc "$machine/proc" && mount --rbind /sys "$machine/sys" && mount --rbind /dev "$machine/dev" &&
@@ -126,13 +158,14 @@ put_tree()
 }
 
 # in_machine USER HOME COMMAND: runs the command in HOME/tidemill, with the environment and signals
-# of a login and the proxies of this machine.
+# of a login, and the proxies and npm's settings of this machine.
 in_machine()
 {
   local user=$1 home=$2 name given=("TERM=dumb" "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
   for name in http_proxy https_proxy ftp_proxy no_proxy; do
     [ -z "${!name:-}" ] || given+=("$name=${!name}")
   done
+  given+=("${npm_words[@]}")
   chroot "$machine" setpriv --reuid="$user" --regid="$user" --init-groups \
     env -i --default-signal -C "$home/tidemill" "USER=$user" "HOME=$home" "${given[@]}" bash -c "$3" </dev/null
 }
@@ -178,13 +211,24 @@ installed()
   step root "$2" "apt-get remove -y tidemill" || { said="$1: the package cannot be removed"; return 1; }
 }
 
+# After tests/run.sh without the libraries, the result must not look like that of a whole run.
+skipped_models()
+{
+  sed -n 's/^skipped: what needs ONNX Runtime/; skipped what needs ONNX Runtime/p' "$dir/log"
+}
+
 # commands USER HOME: runs the whole check and puts the result into $said, as one line.
 commands()
 {
   local status=0
+  if [ -n "$run" ]; then
+    step root "$2" "tests/run.sh --install-only" && step "$1" "$2" "$run" || status=1
+    said="$1: $run: $(tail -n 1 "$dir/log")"
+    return $status
+  fi
   installed "$1" "$2" || return 1
   step "$1" "$2" tests/run.sh || status=1
-  said="$1: the README's commands succeeded; tests/run.sh: $(tail -n 1 "$dir/log")"
+  said="$1: the README's commands succeeded; tests/run.sh: $(tail -n 1 "$dir/log")$(skipped_models)"
   return $status
 }
 
