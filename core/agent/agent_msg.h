@@ -97,6 +97,7 @@ const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
   NUMBER(memory_limit)      /* worker_memory_limit, bytes; 0: none */                              \
   NUMBER(cores)             /* for this worker: tm_setup_cores() */                                \
   FLAG(is_only_worker)      /* the step has at most one on its node at once */                     \
+  FLAG(owns_process)        /* nothing but the script runs in its process */                       \
   NUMBER(patience_ns)       /* how long to wait for files of the job that appear late */           \
   NUMBER(run_timeout_ns)    /* for messages; 0: none */                                            \
   NUMBER(init_timeout_ns)

@@ -175,9 +175,11 @@ static int load_stoppably(struct loading *l, struct tm_model_loading *stop)
 {
   stop->api = &l->model->runtime->api;
   atomic_store(&stop->options, l->options);
-  tm_large_blocks_begin(); /* what loading frees can be more than the weights */
+  if (l->given->owns_process)
+    tm_large_blocks_begin(); /* what loading frees can be more than the weights */
   int rc = atomic_load(&stop->is_stopped) ? -ECANCELED : tm_runtime_quietly(load, l, l->err);
-  tm_large_blocks_end();
+  if (l->given->owns_process)
+    tm_large_blocks_end();
   atomic_store(&stop->options, NULL);
   rc = rc < 0 ? rc : l->rc;
   stop->lacks_provider = l->lacks_provider;

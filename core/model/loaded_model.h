@@ -34,6 +34,7 @@ struct tm_model_options {
   const char *shown; /* the model's name in messages */
   int intra_threads, inter_threads;
   bool is_parallel, allows_spinning;
+  bool owns_process;   /* loading may change how the process keeps memory (sys/large_blocks.h) */
   enum tm_arena arena; /* of the CPU's memory */
   enum tm_optimization optimization;
   int64_t rows_max;              /* rows; 0: no limit */

@@ -61,6 +61,7 @@ void tm_workers_send_setup(struct tm_worker *w)
   setup.node_id = w->node->name;
   setup.cores = tm_setup_cores(w->node->cores, w->node->slots);
   setup.is_only_worker = w->node->slots == 1;
+  setup.owns_process = true;
   setup.ignores_warnings = w->node->id != TM_LOCAL_NODE;
   setup.script = w->node->script;
   setup.script_dir = w->node->script_dir;

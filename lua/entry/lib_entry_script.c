@@ -213,13 +213,15 @@ static int open_module(lua_State *L)
 void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup, struct tm_buf *retires)
 {
   lua_pushlightuserdata(L, (void *)&module_key);
-  lua_createtable(L, 0, 9); /* [key, module] */
+  lua_createtable(L, 0, 10); /* [key, module] */
   push_properties(L, setup);
   lua_setfield(L, -2, "properties");
   lua_pushinteger(L, (lua_Integer)setup->logging_level);
   lua_setfield(L, -2, "level");
   lua_pushboolean(L, setup->is_only_worker);
   lua_setfield(L, -2, "is_only_worker");
+  lua_pushboolean(L, setup->owns_process);
+  lua_setfield(L, -2, "owns_process");
   set_property(L, "gpu", getenv(TM_ENV_GPU));
   set_source_dir(L, setup);
   lua_pushlightuserdata(L, retires);

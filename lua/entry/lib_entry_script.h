@@ -13,9 +13,9 @@
 
 #include "agent/agent_msg.h"
 
-/* Makes `require "tidemill.entry_script_c"` return {properties, level, is_only_worker, gpu, write,
- * retire, keep_library} for the worker in `setup`. retire() puts its reason into `retires`, the
- * caller's, which lives as long as the state. In other states EntryScript() says that there is no
+/* Makes `require "tidemill.entry_script_c"` return the table of _meta/entry_script_c.lua for the
+ * worker in `setup`. retire() puts its reason into `retires`, the caller's, which lives as long as
+ * the state. In other states EntryScript() says that there is no
  * worker. Does not keep `setup`. May raise (memory). */
 void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup, struct tm_buf *retires);
 

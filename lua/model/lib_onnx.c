@@ -111,6 +111,7 @@ static struct tm_model_options take_options(lua_State *L, int at)
     .inter_threads = (int)number(L, at, "inter_op_num_threads"),
     .is_parallel = flag(L, at, "is_parallel"),
     .allows_spinning = flag(L, at, "allow_spinning"),
+    .owns_process = flag(L, at, "owns_process"),
     .optimization = (enum tm_optimization)number(L, at, "optimization"),
     .rows_max = (int64_t)number(L, at, "rows_max"),
     .falls_back = flag(L, at, "falls_back"),

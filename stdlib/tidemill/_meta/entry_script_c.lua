@@ -5,6 +5,7 @@
 ---@class tidemill.entry_script_c
 ---@field properties table<string, any> the properties of EntryScript except its logger
 ---@field is_only_worker boolean whether the step has at most one worker on the node at once
+---@field owns_process boolean whether nothing but the script runs in this process, as in a worker
 ---@field source_dir string? the folder that the script was copied from, if this machine sees it
 ---@field models_dir string? where the job's workers share models
 ---@field level integer the lowest level that is written: 0 debug, 1 info, 2 warning, 3 error

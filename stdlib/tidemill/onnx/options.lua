@@ -182,20 +182,21 @@ local function check_share(given)
   return given == nil and "auto" or given
 end
 
--- The worker's part of the machine: it decides how many threads a session has on the CPU.
+-- The worker's part of the machine: it decides how many threads a session has on the CPU. And
+-- whether the process is the worker's own, so that loading may change how it keeps memory.
 local function share()
   local worker = library.worker()
   if worker then
-    return worker.properties.cores, worker.is_only_worker
+    return worker.properties.cores, worker.is_only_worker, worker.owns_process
   end
-  return c.cores(), true
+  return c.cores(), true, false
 end
 
 --- Checks the options; `known` returns the providers of the library. In the result, `is_auto`: they
 --- choose the providers; `why_cpu`: why that is the CPU.
 function M.check(options, known)
   options = base.options("InferenceSession", options, kinds)
-  local cores, is_only = share()
+  local cores, is_only, owns_process = share()
   local providers, falls_back, why_cpu = providers_of(options.providers, known)
   local is_cuda = providers[1] and providers[1].name == "CUDA"
   local spins = options.allow_spinning
@@ -205,6 +206,7 @@ function M.check(options, known)
   return {
     intra_op_num_threads = check_number(options, "intra_op_num_threads", 1024) or is_cuda and 1 or cores,
     inter_op_num_threads = check_number(options, "inter_op_num_threads", 1024) or 1,
+    owns_process = owns_process,
     rows_max = check_number(options, "max_batch", 2 ^ 31 - 1) or 0,
     is_parallel = options.execution_mode == "parallel",
     allow_spinning = spins,

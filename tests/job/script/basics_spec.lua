@@ -323,7 +323,9 @@ describe("the cores of a worker", function()
     t:inputs(1)
     t:script [[
       local entry = require "tidemill.entry_script"()
-      function run() return { entry.cores .. " " .. tostring(require("tidemill.entry_script_c").is_only_worker) } end]]
+      local worker = require "tidemill.entry_script_c"
+      assert(worker.owns_process)
+      function run() return { entry.cores .. " " .. tostring(worker.is_only_worker) } end]]
     t:pipeline("process_count_per_node = " .. count)
     t:expect_job(0)
     local cores, is_only = t:rows()[1]:match "^(%d+) (%l+)$"

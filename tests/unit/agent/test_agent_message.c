@@ -36,6 +36,7 @@ static void make_setup(struct tm_buf *out)
                         .is_interruptible = true,
                         .cores = 12,
                         .is_only_worker = true,
+                        .owns_process = true,
                         .run_timeout_ns = 60,
                         .init_timeout_ns = 70,
                         .max_result_size = 1 << 20 };
@@ -64,6 +65,7 @@ static void settings_are_decoded_unchanged(void **state)
   assert_string_equal(s.profile_file, "/p");
   assert_int_equal(s.cores, 12);
   assert_true(s.is_only_worker);
+  assert_true(s.owns_process);
   assert_int_equal(s.run_timeout_ns, 60);
   assert_int_equal(s.init_timeout_ns, 70);
   assert_int_equal(s.max_result_size, 1 << 20);

@@ -89,15 +89,17 @@ static void it_names_the_worker_and_its_folders(void **state)
   free(rows);
 }
 
-static void it_has_the_cores_of_its_settings(void **state)
+static void it_has_what_its_settings_say_of_its_process(void **state)
 {
   f.setup.cores = 3;
   f.setup.is_only_worker = true;
-  assert_int_equal(fixture_load(&f,
-                                ENTRY "local c = require 'tidemill.entry_script_c'\n"
-                                      "function run() return { e.cores, c.is_only_worker } end\n"),
+  f.setup.owns_process = true;
+  assert_int_equal(fixture_load(&f, ENTRY "local c = require 'tidemill.entry_script_c'\n"
+                                          "function run()\n"
+                                          "  return { e.cores, c.is_only_worker, c.owns_process }\n"
+                                          "end\n"),
                    0);
-  expect_rows(&f, 1, "3\ntrue\n");
+  expect_rows(&f, 1, "3\ntrue\ntrue\n");
 }
 
 static void folders_exist_when_init_is_called(void **state)
@@ -193,7 +195,7 @@ static void outside_a_worker_it_says_so(void **state)
 UNIT_TESTS({
     cmocka_unit_test_setup_teardown(it_is_the_same_object_every_time, setup, teardown),
     cmocka_unit_test_setup_teardown(it_names_the_worker_and_its_folders, setup, teardown),
-    cmocka_unit_test_setup_teardown(it_has_the_cores_of_its_settings, setup, teardown),
+    cmocka_unit_test_setup_teardown(it_has_what_its_settings_say_of_its_process, setup, teardown),
     cmocka_unit_test_setup_teardown(folders_exist_when_init_is_called, setup, teardown),
     cmocka_unit_test_setup_teardown(an_unknown_property_raises, setup, teardown),
     cmocka_unit_test_setup_teardown(each_level_is_a_line, setup, teardown),
