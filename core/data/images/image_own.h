@@ -20,8 +20,9 @@ struct tm_image_decoder {
   struct tm_image_info info;
   int32_t width, height; /* of the rows */
   struct tm_image_pixels pixels;
-  uint8_t *raw; /* a row before its conversion; NULL: rows need none */
-  int32_t row;  /* rows given so far */
+  int64_t memory; /* bytes that decoding may take; tm_image_check_memory() notes them */
+  uint8_t *raw;   /* a row before its conversion; NULL: rows need none */
+  int32_t row;    /* rows given so far */
 };
 
 struct tm_image_format_ops {
@@ -43,7 +44,7 @@ int tm_image_refuse(const struct tm_image_source *source, struct tm_err *err, in
 int tm_image_refuse_cut(const struct tm_image_decoder *d, struct tm_err *err);
 int tm_image_refuse_cut_header(const struct tm_image_source *source, struct tm_err *err);
 /* Before memory is taken: an error if `bytes` exceed the limit. `what` is "a progressive JPEG". */
-int tm_image_check_memory(const struct tm_image_decoder *d, int64_t bytes, const char *what,
+int tm_image_check_memory(struct tm_image_decoder *d, int64_t bytes, const char *what,
                           struct tm_err *err);
 static inline bool tm_image_is_stopped(const struct tm_image_decoder *d)
 {

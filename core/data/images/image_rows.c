@@ -40,10 +40,11 @@ int tm_image_refuse_stopped(const struct tm_image_source *source, struct tm_err 
   return tm_image_refuse(source, err, -ECANCELED, "decoding was stopped");
 }
 
-int tm_image_check_memory(const struct tm_image_decoder *d, int64_t bytes, const char *what,
+int tm_image_check_memory(struct tm_image_decoder *d, int64_t bytes, const char *what,
                           struct tm_err *err)
 {
   struct tm_buf needed = TM_BUF_NONE, limit = TM_BUF_NONE;
+  d->memory = bytes;
   if (bytes <= d->options.max_memory)
     return 0;
   tm_text_bytes(&needed, bytes);
@@ -115,6 +116,7 @@ static void finish_open(struct tm_image_rows *rows, struct tm_image_decoder *d)
   rows->info = d->info;
   rows->width = d->width;
   rows->height = d->height;
+  rows->memory = d->memory;
   rows->channels = wanted != 0 ? wanted : tm_image_own_channels(&d->pixels);
   if (!tm_image_is_same(&d->pixels, rows->channels))
     d->raw = tm_xmalloc((size_t)d->width * (size_t)tm_image_layout_bytes(d->pixels.layout));

@@ -50,6 +50,7 @@ struct tm_image_options {
 struct tm_image_rows {
   struct tm_image_info info;
   int32_t width, height, channels; /* of the rows: after `scale` and the conversion, 1, 3 or 4 */
+  int64_t memory;                  /* bytes that decoding takes at most */
   const struct tm_image_format_ops *ops; /* one struct for each format */
   void *state;
 };

@@ -121,6 +121,7 @@ static int open_resample(const struct tm_picture *p, int32_t channels, struct tm
     .channels = channels,
     .filter = p->options->filter,
     .max_memory = p->options->max_memory,
+    .decoding = p->rows.memory,
   };
   set_axes(p, &o);
   return name_it(p, tm_resample_open(r, &o, err), err);

@@ -97,7 +97,8 @@ static double ring_row_bytes(const struct tm_resample_options *o)
 static int check_memory(const struct tm_resample_options *o, struct tm_err *err)
 {
   double reach = tm_weights_reach(&o->rows, o->filter);
-  double need = tm_weights_bytes(&o->columns, o->filter) + tm_weights_bytes(&o->rows, o->filter) +
+  double need = (double)o->decoding + tm_weights_bytes(&o->columns, o->filter) +
+                tm_weights_bytes(&o->rows, o->filter) +
                 (reach + 1) * (ring_row_bytes(o) + sizeof(uint8_t *));
   if (need <= (double)o->max_memory)
     return 0;
@@ -105,7 +106,8 @@ static int check_memory(const struct tm_resample_options *o, struct tm_err *err)
   tm_text_bytes(&text, need < 9e18 ? (int64_t)need : INT64_MAX);
   tm_buf_add_str(&text, " of memory; 'max_memory' is ");
   tm_text_bytes(&text, o->max_memory);
-  int rc = tm_err_set(err, TM_ELIMIT, "resizing it takes %s", tm_buf_str(&text));
+  int rc = tm_err_set(err, TM_ELIMIT, "%sresizing it takes %s",
+                      o->decoding > 0 ? "decoding and " : "", tm_buf_str(&text));
   tm_buf_release(&text);
   return rc;
 }

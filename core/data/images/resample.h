@@ -15,7 +15,7 @@
  * Colours of a picture with alpha are multiplied by it before, and divided after, as Pillow does.
  *
  * Memory: as many rows as the filter reaches, never the whole picture. It is counted before it is
- * taken, against `max_memory`. Pure: bytes in, bytes out.
+ * taken, with that of the decoder, against `max_memory`. Pure: bytes in, bytes out.
  */
 #ifndef TM_DATA_IMAGES_RESAMPLE_H
 #define TM_DATA_IMAGES_RESAMPLE_H
@@ -53,6 +53,7 @@ struct tm_resample_options {
   enum tm_filter filter;
   bool rows_first; /* the rows that are put in are columns of the picture as it is to be seen */
   int64_t max_memory;
+  int64_t decoding; /* bytes that the decoder takes: they count, too */
   enum tm_resample_kind kind;
 };
 

@@ -128,12 +128,27 @@ static void limits_name_the_picture(void **state)
   o.max_memory = 70000;
   o.sizing = (struct tm_sizing) { .width = 9999, .height = 1 };
   assert_int_equal(read_into(colours, sizeof colours - 1, &o, NULL, data, &err), TM_ELIMIT);
-  assert_non_null(strstr(err.text, "cannot read 'a.ppm': resizing it takes "));
+  assert_non_null(strstr(err.text, "cannot read 'a.ppm': decoding and resizing it takes "));
   assert_non_null(strstr(err.text, " of memory; 'max_memory' is 68.4 KB"));
   o = plain();
   o.sizing = (struct tm_sizing) { .resize = 1000000 };
   assert_int_equal(read_into("P5 1 9 255\n123456789", 20, &o, NULL, data, &err), TM_ELIMIT);
   assert_non_null(strstr(err.text, "cannot read 'a.ppm': its size would be 1000000 x 9000000"));
+}
+
+/* Resizing takes 684 KB here, and decoding 64 KB. */
+static void what_decoding_takes_counts_when_resizing(void **state)
+{
+  (void)state;
+  struct tm_err err = TM_ERR_NONE;
+  static uint8_t data[30000];
+  struct tm_picture_options o = plain();
+  o.sizing = (struct tm_sizing) { .width = 9999, .height = 1 };
+  o.max_memory = 770000;
+  assert_int_equal(read_into(colours, sizeof colours - 1, &o, NULL, data, &err), 0);
+  o.max_memory = 730000;
+  assert_int_equal(read_into(colours, sizeof colours - 1, &o, NULL, data, &err), TM_ELIMIT);
+  assert_non_null(strstr(err.text, "decoding and resizing it takes 748 KB of memory"));
 }
 
 static void a_stop_ends_it(void **state)
@@ -153,5 +168,6 @@ UNIT_TESTS({
     cmocka_unit_test(integers_are_rounded_and_saturated),
     cmocka_unit_test(an_element_of_each_size_is_written),
     cmocka_unit_test(limits_name_the_picture),
+    cmocka_unit_test(what_decoding_takes_counts_when_resizing),
     cmocka_unit_test(a_stop_ends_it),
 });

@@ -92,7 +92,12 @@ static struct tm_resample_options random_options(struct random *r, const struct 
 static bool has_kind(enum tm_resample_kind kind)
 {
   struct tm_resample_options o = {
-    whole_axis(1, 1), whole_axis(1, 1), 1, TM_FILTER_BILINEAR, false, 1 << 20, kind
+    .columns = whole_axis(1, 1),
+    .rows = whole_axis(1, 1),
+    .channels = 1,
+    .filter = TM_FILTER_BILINEAR,
+    .max_memory = 1 << 20,
+    .kind = kind,
   };
   struct tm_resample *r;
   int rc = tm_resample_open(&r, &o, NULL);
