@@ -23,6 +23,8 @@
  *   job_sharing.c   how the running steps share workers and nodes
  *   reusing.c       results of earlier jobs: looks for them before a step begins, and keeps the
  *                   result of a Completed step
+ *   job_beside.c    what a step reads beside its inputs: recorded when it begins, compared when it
+ *                   is resumed
  *   stale_inputs.c  warns of inputs that have changed since a resumed step committed their rows
  */
 #ifndef TM_JOB_JOB_OWN_H
@@ -464,6 +466,12 @@ void tm_reusing_keep(struct tm_job *job, size_t i);
 void tm_reusing_cancel(struct tm_job *job);
 void tm_reusing_close(struct tm_job *job); /* all of its threads have ended */
 void tm_reusing_release(struct tm_job *job);
+
+/* job_beside.c */
+/* Of a step whose state was read. TM_ECHANGED: it goes on, and reads something else than before. */
+int tm_job_beside_check(struct tm_job *job, size_t i, struct tm_err *err);
+/* Of a step that has begun, before its workers start. */
+void tm_job_beside_record(struct tm_job *job, size_t i);
 
 /* job_steps.c, for reusing.c: the step is over, with the result of an earlier job. */
 void tm_job_steps_take(struct tm_job *job, size_t i, const struct tm_step_view *view);

@@ -208,6 +208,9 @@ static int begin_step(struct tm_job *job, size_t i, struct tm_err *err)
   }
   st->state = TM_STEP_OPEN;
   job->step_views[i] = tm_supervisor_view(st->s);
+  size_t before = job->notes.len;
+  tm_job_beside_record(job, i);
+  say_notes(job, before);
   note_found(job, st->own.name, tm_supervisor_found(st->s));
   return 0;
 }
@@ -267,6 +270,8 @@ static int look_at_step(struct tm_job *job, size_t i, size_t *opened, struct tm_
       (!begins && !tm_fs_exists(job->o.fs, st->own.dir)))
     return 0;
   rc = open_step(job, i, err);
+  if (rc == 0)
+    rc = tm_job_beside_check(job, i, err);
   if (begins)
     ++*opened;
   else

@@ -84,10 +84,15 @@ static int on_record(void *data, const char *name, int type)
   return 0;
 }
 
+static char *dir_of(const struct tm_step *step, const char *job_dir)
+{
+  return tm_xprintf("%s/%s/state/libraries", job_dir, step->name);
+}
+
 bool tm_libraries_are_same(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
                            struct tm_buf *why)
 {
-  char *dir = tm_xprintf("%s/%s/state/libraries", job_dir, step->name);
+  char *dir = dir_of(step, job_dir);
   struct check c = { .fs = fs, .step = step, .dir = dir, .why = why };
   int rc = fs->dir_read(fs->self, dir, on_record, &c);
 
@@ -95,4 +100,14 @@ bool tm_libraries_are_same(const struct tm_fs *fs, const struct tm_step *step, c
     tm_buf_printf(why, "the libraries that it used are not known: '%s' cannot be read", dir);
   free(dir);
   return why->len == 0;
+}
+
+int tm_libraries_forget(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
+                        struct tm_err *err)
+{
+  char *dir = dir_of(step, job_dir);
+  int rc = tm_fs_remove_tree(fs, dir, err);
+
+  free(dir);
+  return rc;
 }

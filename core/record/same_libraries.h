@@ -12,5 +12,8 @@
 /* `job_dir`: the earlier job. False: `why` has the reason. */
 bool tm_libraries_are_same(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
                            struct tm_buf *why);
+/* Removes the records, so that those of later workers count. */
+int tm_libraries_forget(const struct tm_fs *fs, const struct tm_step *step, const char *job_dir,
+                        struct tm_err *err);
 
 #endif

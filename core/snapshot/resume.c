@@ -217,6 +217,14 @@ void tm_resume_compare(const struct tm_json *before, const struct tm_json *now,
   compare_member("allow_reuse", "allow_reuse", true, before, now, out);
 }
 
+int tm_resume_refuse(const char *step, const char *what, struct tm_err *err)
+{
+  return tm_err_set(err, TM_ECHANGED,
+                    "step '%s' has changed since the job was started: %s; put it back, start a new "
+                    "job, or resume with `accept_changes`",
+                    step, what);
+}
+
 int tm_resume_verdict(const struct tm_changes *changes, const char *step, struct tm_err *err)
 {
   struct tm_buf words = TM_BUF_NONE;
@@ -234,11 +242,9 @@ int tm_resume_verdict(const struct tm_changes *changes, const char *step, struct
   }
   if (words.len == 0)
     return 0;
-  tm_err_set(err, TM_ECHANGED,
-             "step '%s' has changed since the job was started: %s; put it back, start a new job, "
-             "or resume with `accept_changes`%s",
-             step, words.data,
-             is_script ? ", or with the job's own copy of the script: `keep_script`" : "");
+  (void)tm_resume_refuse(step, words.data, err);
+  if (is_script)
+    tm_err_append(err, ", or with the job's own copy of the script: `keep_script`");
   tm_buf_release(&words);
   return TM_ECHANGED;
 }

@@ -36,6 +36,8 @@ void tm_resume_compare(const struct tm_json *before, const struct tm_json *now,
 /* 0 if all are allowed; else TM_ECHANGED with a message that names each other one, with both values
  * and the remedy. */
 int tm_resume_verdict(const struct tm_changes *changes, const char *step, struct tm_err *err);
+/* TM_ECHANGED, with the same message about something else. */
+int tm_resume_refuse(const char *step, const char *what, struct tm_err *err);
 void tm_changes_release(struct tm_changes *changes);
 
 #endif

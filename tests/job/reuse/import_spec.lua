@@ -52,11 +52,12 @@ end
 local function set_job(t, name) t.job_dir, t.step_dir = t:path(name), t:path(name .. "/score") end
 
 --- A job in `old` that Failed at number 5; the next job, in `new`, takes it over.
-local function failed_case()
+local function failed_case(step, files)
   local t = job.case()
+  for name, text in pairs(files or {}) do t:write(name, text) end
   t:inputs(8)
   t:script(NOTING)
-  t:pipeline(CONFIG)
+  t:pipeline(CONFIG, step)
   t:write("runs", "")
   set_job(t, "old")
   t:expect_job(1, nil, env(t))
@@ -181,6 +182,18 @@ describe("--resume_from", function()
     expect_words(r, { "--resume_from old", "'score.lua' has changed", "--accept-changes" })
     assert.is_false(t:has "new/job.json")
     assert.is_false(t:has "new/resume_from")
+    t:expect_job(0, { "--accept-changes" }, env(t, true))
+    assert.same(rest_of(t), take_runs(t))
+    expect_whole(t)
+  end)
+
+  it("refuses if a side input has changed since the other job began", function()
+    local SIDE = [[side_inputs = { tm.Dataset.File.from_files "words.txt" }, ]]
+    local t = failed_case(SIDE, { ["words.txt"] = "" })
+    t:pipeline(CONFIG, SIDE .. [[arguments = { "--resume_from", "old" }]])
+    t:write("words.txt", "other")
+    expect_words(t:expect_job(2, nil, env(t, true)), { "file of side input 1 '", "size 0 -> 5", "--accept-changes" })
+    assert.is_false(t:has "new/job.json")
     t:expect_job(0, { "--accept-changes" }, env(t, true))
     assert.same(rest_of(t), take_runs(t))
     expect_whole(t)
