@@ -19,6 +19,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#define NO_MEMORY "not enough memory"
+
 static bool has_any(const char *message, const char *const *words, size_t n)
 {
   for (size_t i = 0; i < n; i++)
@@ -64,7 +66,7 @@ void tm_failure_explain_memory(struct tm_err *err, bool is_on_gpu, bool is_loadi
 
   if (wanted < 0)
     wanted = number_behind(err->text, "requested bytes of ");
-  tm_buf_printf(&text, "not enough memory%s", is_on_gpu ? " on the GPU" : "");
+  tm_buf_printf(&text, NO_MEMORY "%s", is_on_gpu ? " on the GPU" : "");
   if (wanted >= 0) {
     tm_buf_add_str(&text, is_on_gpu || is_loading ? " for " : " for a result of ");
     tm_text_bytes(&text, wanted);
@@ -80,4 +82,10 @@ void tm_failure_explain_memory(struct tm_err *err, bool is_on_gpu, bool is_loadi
     tm_buf_add_str(&text, "; 'nvidia-smi' shows which programs use it");
   tm_err_set(err, TM_ELIMIT, "%s", tm_buf_str(&text));
   tm_buf_release(&text);
+}
+
+bool tm_failure_repeats(const char *line, const char *message)
+{
+  return strstr(message, line) || strstr(line, message) ||
+         (tm_failure_is_memory(line) && strstr(message, NO_MEMORY));
 }

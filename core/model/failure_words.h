@@ -19,4 +19,7 @@ bool tm_failure_is_of_gpu(const char *message);
 /* Puts the message of a lack of memory in better words, with the sizes that it has. */
 void tm_failure_explain_memory(struct tm_err *err, bool is_on_gpu, bool is_loading);
 
+/* Whether a line of the library's log says nothing that our message does not say. */
+bool tm_failure_repeats(const char *line, const char *message);
+
 #endif

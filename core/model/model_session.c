@@ -207,6 +207,19 @@ static int run_piece(struct tm_model_session *s, struct tm_results *to, int64_t 
   return rc < 0 ? rc : read_outputs(to, r, &to->at[(size_t)piece * to->outputs], outputs, err);
 }
 
+/* In better words than the library's, if ours know the reason. */
+static int explain(const struct tm_model_session *s, int rc, const struct tm_tensor *const *inputs,
+                   struct tm_err *err)
+{
+  struct tm_err ours = TM_ERR_NONE;
+
+  if (rc == TM_ELIMIT)
+    tm_failure_explain_memory(err, s->model.is_on_device, false);
+  if (rc == TM_EINPUT && tm_signature_check_axes(&s->model.signature, inputs, &ours) < 0)
+    *err = ours;
+  return tm_err_wrap(err, "cannot run '%s'", s->shown);
+}
+
 static int run_pieces(struct tm_model_session *s, const struct tm_tensor *const *inputs,
                       const struct tm_pieces *b, struct tm_results *to, struct tm_err *err)
 {
@@ -224,11 +237,8 @@ static int run_pieces(struct tm_model_session *s, const struct tm_tensor *const 
   }
   free(copies);
   free(outputs);
-  if (rc < 0) {
-    if (rc == TM_ELIMIT)
-      tm_failure_explain_memory(err, s->model.is_on_device, false);
-    tm_err_wrap(err, "cannot run '%s'", s->shown);
-  }
+  if (rc < 0)
+    rc = explain(s, rc, inputs, err);
   return take_stop(s, rc, err);
 }
 
@@ -243,6 +253,8 @@ int tm_model_session_run(struct tm_model_session *s, const struct tm_tensor *con
   int rc = check_given(s, inputs, err);
   if (rc == 0)
     rc = tm_pieces_plan(&b, &s->model.signature, inputs, s->rows_max, err);
+  if (rc == 0 && b.size > 0) /* pieces of one size would be combined with a whole of another */
+    rc = tm_signature_check_axes(&s->model.signature, inputs, err);
   if (rc == 0)
     rc = check_inputs(s, inputs, &b, err); /* keeps (1) */
   if (rc < 0) {

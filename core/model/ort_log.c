@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "model/ort_api.h"
+#include "model/ort_words.h"
 
 void tm_ort_log_init(struct tm_ort_log *l)
 {
@@ -91,6 +92,7 @@ void tm_ort_log_add(void *data, int level, const char *category, const char *id,
                     const char *message)
 {
   struct tm_ort_log *l = data;
+  struct tm_buf words = TM_BUF_NONE;
 
   tm_mutex_lock(&l->gate);
   if (level < TM_ORT_WARNING) {
@@ -100,9 +102,11 @@ void tm_ort_log_add(void *data, int level, const char *category, const char *id,
   } else {
     struct tm_ort_line *line = &l->lines[l->len++];
     line->level = level_of(level);
-    add_plain(line, tm_text_or_empty(message));
+    tm_ort_words_add(&words, tm_text_or_empty(message));
+    add_plain(line, tm_buf_str(&words));
   }
   tm_mutex_unlock(&l->gate);
+  tm_buf_release(&words);
 }
 
 int64_t tm_ort_log_take(struct tm_ort_log *l, struct tm_buf *out)

@@ -26,7 +26,7 @@ struct tm_ort_log {
   struct tm_mutex gate; /* protects the rest */
   struct tm_ort_line {
     enum tm_level level;
-    char text[TM_ORT_LOG_LINE_MAX]; /* without control characters and colours */
+    char text[TM_ORT_LOG_LINE_MAX]; /* in plain words, without control characters */
   } * lines;                        /* TM_ORT_LOG_LINES */
   size_t len;
   int64_t lost;                                   /* lines that were only counted */

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "model/failure_words.h"
+#include "model/ort_words.h"
 #include "sys/plugin_record.h"
 #include "sys/threads.h"
 
@@ -38,34 +40,31 @@ int tm_runtime_minor(const char *version)
                                                                                            : -1;
 }
 
-/* The message without the code that it repeats: "file.cc:1 f() [ONNXRuntimeError] : 1 : FAIL : "
- */
-static const char *words_of(const char *message)
+/* The library's message in one plain line, for a terminal, too: names in it come from models. */
+static void add_words(struct tm_buf *out, const char *message)
 {
-  static const char mark[] = "[ONNXRuntimeError] : ";
-  const char *at = message, *next;
-
-  while ((next = strstr(at, mark)) != NULL)
-    at = next + sizeof mark - 1;
-  for (int i = 0; at != message && i < 2; i++)
-    if ((next = strstr(at, " : ")) != NULL)
-      at = next + 3;
-  return at;
+  struct tm_buf words = TM_BUF_NONE;
+  tm_ort_words_add(&words, message);
+  while (words.len > 0 && words.data[words.len - 1] == '.')
+    words.len--;
+  tm_text_one_line(out, words.data, words.len, 0);
+  tm_buf_release(&words);
 }
 
 int tm_runtime_check(const struct tm_runtime *r, struct tm_ort_status *status, struct tm_err *err)
 {
   if (!status)
     return 0;
-  const char *message = words_of(tm_ort_error_message(&r->api)(status));
-  bool is_memory = tm_failure_is_memory(message);
-  int code = tm_ort_error_code(&r->api)(status) == TM_ORT_NO_SUCH_FILE ? -ENOENT : TM_EINPUT;
-  size_t len = strlen(message);
-  while (len > 0 && strchr(".\n ", message[len - 1]))
-    len--;
-  tm_err_set(err, is_memory ? TM_ELIMIT : code, "%.*s", (int)len, message);
+  struct tm_buf words = TM_BUF_NONE;
+  add_words(&words, tm_ort_error_message(&r->api)(status));
+  bool is_missing = tm_ort_error_code(&r->api)(status) == TM_ORT_NO_SUCH_FILE;
+  int code = tm_failure_is_memory(tm_buf_str(&words)) ? TM_ELIMIT
+             : is_missing                             ? -ENOENT
+                                                      : TM_EINPUT;
+  tm_err_set(err, code, "%s", tm_buf_str(&words));
+  tm_buf_release(&words);
   tm_ort_release_status (&r->api)(status);
-  return is_memory ? TM_ELIMIT : code;
+  return code;
 }
 
 /* Makes a status and reads it: keeps (3). */

@@ -2,6 +2,7 @@
 #include "model/signature.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -160,6 +161,65 @@ int tm_model_value_check(const struct tm_model_value *v, const struct tm_tensor 
                                 v->name, has, wants, wants);
   }
   return shape_fits(v, given) ? 0 : refuse_shape(v, given, err);
+}
+
+/* ---- axes with names ---- */
+
+/* An axis of one of the inputs. */
+struct axis {
+  size_t input;
+  int32_t at;
+};
+
+static const char *name_of(const struct tm_signature *s, struct axis a)
+{
+  return s->inputs.at[a.input].axes[a.at];
+}
+
+/* Moves to the next free axis with a name of a tensor that fits, in the order of the inputs. */
+static bool next_axis(struct axis *a, const struct tm_signature *s,
+                      const struct tm_tensor *const *given)
+{
+  for (a->at++; a->input < s->inputs.len; a->input++, a->at = 0)
+    for (; a->at < s->inputs.at[a->input].rank; a->at++)
+      if (s->inputs.at[a->input].rank == given[a->input]->rank && name_of(s, *a))
+        return true;
+  return false;
+}
+
+static void add_size(struct tm_buf *out, const struct tm_signature *s, struct axis a,
+                     const struct tm_tensor *const *given)
+{
+  const struct tm_tensor *t = given[a.input];
+
+  tm_buf_printf(out, "%lld in input '%s' ", (long long)t->shape[a.at], s->inputs.at[a.input].name);
+  tm_tensor_add_shape(out, t->rank, t->shape);
+}
+
+static int refuse_sizes(const struct tm_signature *s, struct axis a, struct axis b,
+                        const struct tm_tensor *const *given, struct tm_err *err)
+{
+  struct tm_buf sizes = TM_BUF_NONE;
+
+  add_size(&sizes, s, a, given);
+  tm_buf_add_str(&sizes, " and ");
+  add_size(&sizes, s, b, given);
+  tm_err_set(err, TM_EUSAGE, "the model's axis '%s' is %s; give it one size", name_of(s, a),
+             tm_buf_str(&sizes));
+  tm_buf_release(&sizes);
+  return TM_EUSAGE;
+}
+
+int tm_signature_check_axes(const struct tm_signature *s, const struct tm_tensor *const *given,
+                            struct tm_err *err)
+{
+  for (struct axis a = { 0, -1 }; next_axis(&a, s, given);)
+    for (struct axis b = a; next_axis(&b, s, given);) {
+      int64_t size = given[a.input]->shape[a.at], other = given[b.input]->shape[b.at];
+      if (size != other && size != 1 && other != 1 && strcmp(name_of(s, a), name_of(s, b)) == 0)
+        return refuse_sizes(s, a, b, given, err);
+    }
+  return 0;
 }
 
 bool tm_model_varies_in_rows(const struct tm_onnx_file *f)

@@ -50,6 +50,12 @@ void tm_model_value_add_shape(struct tm_buf *out, const struct tm_model_value *v
 int tm_model_value_check(const struct tm_model_value *v, const struct tm_tensor *given,
                          struct tm_err *err);
 
+/* Whether free axes with one name have one size in all inputs, or 1, which many operators repeat.
+ * TM_EUSAGE: the message has both inputs and sizes. The library does not ask that of a model, so
+ * another size may work: ask when a call has failed, or is cut. */
+int tm_signature_check_axes(const struct tm_signature *s, const struct tm_tensor *const *given,
+                            struct tm_err *err);
+
 /* Whether only the first axis of all inputs may vary. */
 bool tm_model_varies_in_rows(const struct tm_onnx_file *f);
 

@@ -193,6 +193,14 @@ static int onnx_bytes(lua_State *L)
   return 1;
 }
 
+/* repeats(line, message) -> whether a line of the library's log says nothing that the message does
+ * not say */
+static int onnx_repeats(lua_State *L)
+{
+  lua_pushboolean(L, tm_failure_repeats(luaL_checkstring(L, 1), luaL_checkstring(L, 2)));
+  return 1;
+}
+
 /* ---- a session ---- */
 
 /* nil, message, code, whether a GPU failed */
@@ -475,11 +483,17 @@ static const luaL_Reg session_methods[] = {
 };
 
 static const luaL_Reg onnx_functions[] = {
-  { "runtime", onnx_runtime },   { "record", onnx_record },
-  { "take_log", onnx_take_log }, { "cores", onnx_cores },
-  { "bytes", onnx_bytes },       { "open", onnx_open },
-  { "run", onnx_run },           { "prepare", onnx_prepare },
-  { "close", session_close },    { NULL, NULL },
+  { "runtime", onnx_runtime },
+  { "record", onnx_record },
+  { "take_log", onnx_take_log },
+  { "cores", onnx_cores },
+  { "bytes", onnx_bytes },
+  { "open", onnx_open },
+  { "run", onnx_run },
+  { "prepare", onnx_prepare },
+  { "close", session_close },
+  { "repeats", onnx_repeats },
+  { NULL, NULL },
 };
 
 int tm_lua_open_onnx_c(lua_State *L)

@@ -20,6 +20,12 @@ function c.record() end
 ---@return integer? lost how many more there were
 function c.take_log() end
 
+--- Whether a line of the library's log says nothing that the message does not say.
+---@param line string
+---@param message string
+---@return boolean
+function c.repeats(line, message) end
+
 --- How many cores this process may use.
 ---@return integer
 function c.cores() end

@@ -57,7 +57,7 @@ function M.drain()
   for level, text in (lines or ""):gmatch "(%d)([^\n]*)\n" do
     M.log(tonumber(level), "ONNX Runtime: " .. text)
     if tonumber(level) == ERROR then
-      errors[#errors + 1] = text:gsub("^.*%[ONNXRuntimeError%] : %d+ : [%u_]+ : ", "")
+      errors[#errors + 1] = text
     end
   end
   if lost and lost > 0 then
@@ -69,7 +69,7 @@ end
 --- Returns a message with the errors that the library has logged, except those that it has already.
 function M.with_errors(message)
   for _, text in ipairs(M.drain()) do
-    if not message:find(text, 1, true) and not text:find(message, 1, true) then
+    if not c.repeats(text, message) then
       message = message .. "; " .. text
     end
   end

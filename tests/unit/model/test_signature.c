@@ -92,11 +92,35 @@ static void only_the_first_axis_may_vary(void **state)
   assert_false(tm_model_varies_in_rows(&f));
 }
 
+static void axes_with_one_name_have_one_size(void **state)
+{
+  struct tm_model_value inputs[] = {
+    { .name = (char *)"a", .rank = 2, .shape = { -1, -1 }, .axes = { (char *)"n", (char *)"k" } },
+    { .name = (char *)"b", .rank = 1, .shape = { 7 } },
+    { .name = (char *)"c", .rank = 2, .shape = { -1, -1 }, .axes = { (char *)"k" } },
+  };
+  struct tm_signature s = { .inputs = { inputs, 3 } };
+  struct tm_tensor a = { .rank = 2, .shape = { 4, 3 } }, b = { .rank = 1, .shape = { 7 } };
+  struct tm_tensor c = { .rank = 2, .shape = { 3, 9 } };
+  const struct tm_tensor *const given[] = { &a, &b, &c };
+  struct tm_err err = TM_ERR_NONE;
+  assert_int_equal(tm_signature_check_axes(&s, given, &err), 0);
+  c.shape[0] = 1; /* repeated by many operators */
+  assert_int_equal(tm_signature_check_axes(&s, given, &err), 0);
+  c.shape[0] = 5;
+  assert_int_equal(tm_signature_check_axes(&s, given, &err), TM_EUSAGE);
+  assert_string_equal(err.text, "the model's axis 'k' is 3 in input 'a' [4, 3] and 5 in input 'c' "
+                                "[5, 9]; give it one size");
+  c.rank = 1; /* refused for that */
+  assert_int_equal(tm_signature_check_axes(&s, given, &err), 0);
+}
+
 UNIT_TESTS({
     cmocka_unit_test(the_nearest_name_is_named),
     cmocka_unit_test(any_size_fits_a_free_axis),
     cmocka_unit_test(a_type_is_named_with_its_conversion),
     cmocka_unit_test(both_shapes_are_shown_with_what_to_do),
     cmocka_unit_test(what_cannot_be_given_is_named),
+    cmocka_unit_test(axes_with_one_name_have_one_size),
     cmocka_unit_test(only_the_first_axis_may_vary),
 });
