@@ -10,6 +10,7 @@
 #include "data/tensor/tensor_types.h"
 #include "model/failure_words.h"
 #include "model/pieces.h"
+#include "model/result_size.h"
 
 struct tm_model_session {
   struct tm_loaded_model model;
@@ -242,6 +243,44 @@ static int run_pieces(struct tm_model_session *s, const struct tm_tensor *const 
   return take_stop(s, rc, err);
 }
 
+/* What can be known before a call: keeps (1), (3). */
+static int check_call(const struct tm_model_session *s, const struct tm_tensor *const *inputs,
+                      const struct tm_pieces *b, const size_t *outputs, size_t outputs_len,
+                      struct tm_err *err)
+{
+  const struct tm_signature *signature = &s->model.signature;
+  int rc = 0;
+
+  if (b->size > 0) /* pieces of one size would be combined with a whole of another */
+    rc = tm_signature_check_axes(signature, inputs, err);
+  if (rc == 0)
+    rc = check_inputs(s, inputs, b, err);
+  for (size_t i = 0; i < outputs_len && rc == 0; i++) {
+    const struct tm_model_value *v = &signature->outputs.at[outputs[i]];
+    bool is_piece = b->is_fixed && v->rank > 0 && v->shape[0] == b->size;
+    rc = tm_result_check_ahead(v, signature, inputs, is_piece ? b->rows : -1, err);
+  }
+  return rc;
+}
+
+/* Keeps (3). */
+static int check_results(const struct tm_model_session *s, const struct tm_results *results,
+                         const size_t *outputs, struct tm_err *err)
+{
+  int rc = 0;
+
+  for (size_t i = 0; i < results->outputs && rc == 0; i++) {
+    struct tm_tensor shape;
+    int64_t bytes;
+    if (results->at[i].kind != TM_VALUE_TENSOR)
+      continue;
+    rc = tm_results_shape(results, i, &shape, &bytes, err);
+    if (rc == 0)
+      rc = tm_result_check(&s->model.signature.outputs.at[outputs[i]], &shape, bytes, err);
+  }
+  return rc < 0 ? tm_err_wrap(err, "cannot run '%s'", s->shown) : 0;
+}
+
 int tm_model_session_run(struct tm_model_session *s, const struct tm_tensor *const *inputs,
                          const size_t *outputs, size_t outputs_len, struct tm_results *results,
                          struct tm_err *err)
@@ -253,10 +292,8 @@ int tm_model_session_run(struct tm_model_session *s, const struct tm_tensor *con
   int rc = check_given(s, inputs, err);
   if (rc == 0)
     rc = tm_pieces_plan(&b, &s->model.signature, inputs, s->rows_max, err);
-  if (rc == 0 && b.size > 0) /* pieces of one size would be combined with a whole of another */
-    rc = tm_signature_check_axes(&s->model.signature, inputs, err);
   if (rc == 0)
-    rc = check_inputs(s, inputs, &b, err); /* keeps (1) */
+    rc = check_call(s, inputs, &b, outputs, outputs_len, err);
   if (rc < 0) {
     tm_err_wrap(err, "cannot run '%s'", s->shown);
   } else {
@@ -267,6 +304,7 @@ int tm_model_session_run(struct tm_model_session *s, const struct tm_tensor *con
     results->fill = b.is_fixed ? b.size - tm_pieces_rows(&b, b.pieces - 1) : 0;
     results->at = tm_xcalloc(results->pieces * outputs_len + 1, sizeof *results->at);
     rc = run_pieces(s, inputs, &b, results, err);
+    rc = rc < 0 ? rc : check_results(s, results, outputs, err);
   }
   tm_pieces_release(&b);
   return rc;

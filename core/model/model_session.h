@@ -10,6 +10,8 @@
  *
  *  (1) Names, types and sizes are checked here before the library sees them.
  *  (2) Inputs are not copied, except strings and the filled-up last piece of a batch.
+ *  (3) A result that is larger than a tensor may be fails the call: before it runs, if the model
+ *      says its shape.
  */
 #ifndef TM_MODEL_MODEL_SESSION_H
 #define TM_MODEL_MODEL_SESSION_H
@@ -38,7 +40,7 @@ const struct tm_loaded_model *tm_model_session_model(const struct tm_model_sessi
 
 /* `inputs`: one for each input of the model, in its order; NULL is refused as missing. `outputs`:
  * places in the signature. Release `results` in every case. TM_EUSAGE: the call does not fit the
- * model. TM_ELIMIT: not enough memory. -ECANCELED: stopped. */
+ * model. TM_ELIMIT: not enough memory, or a result of 2 GB. -ECANCELED: stopped. */
 int tm_model_session_run(struct tm_model_session *s, const struct tm_tensor *const *inputs,
                          const size_t *outputs, size_t outputs_len, struct tm_results *results,
                          struct tm_err *err);

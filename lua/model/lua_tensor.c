@@ -18,8 +18,6 @@
 
 #define ALIGNMENT 64
 #define LARGE     32768
-#define MAX_BYTES                                                                                  \
-  ((INT64_C(2) << 30) - 65536) /* LuaJIT's limit for a userdata, less our own part */
 
 static const int32_t never = 0;
 
@@ -102,7 +100,7 @@ static struct tm_tensor *push_new(lua_State *L, int32_t type, int32_t rank, cons
   tm_require(tm_tensor_type_name(type) != NULL && rank >= 0 && rank <= TM_TENSOR_MAX_RANK);
   int64_t bytes = tm_tensor_shape_bytes(type, rank, shape);
   tm_require(more >= 0);
-  if (bytes < 0 || bytes > MAX_BYTES || more > MAX_BYTES - bytes)
+  if (bytes < 0 || bytes > TM_TENSOR_BYTES_MAX || more > TM_TENSOR_BYTES_MAX - bytes)
     raise_shape(L, "a tensor of", type, rank, shape, " has 2 GB or more; accepted: less than 2 GB");
   luaL_checkstack(L, 8, "a tensor");
   lua_createtable(L, 0, 0);

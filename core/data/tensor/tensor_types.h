@@ -7,6 +7,9 @@
 #include "base/buf.h"
 #include "data/tensor/tensor.h"
 
+/* Bytes of a tensor in Lua: LuaJIT's limit for a userdata, less our own part. */
+#define TM_TENSOR_BYTES_MAX ((INT64_C(2) << 30) - 65536)
+
 /* "float32"; NULL: not a type. */
 const char *tm_tensor_type_name(int32_t type);
 /* The type with this name; 0: none. */

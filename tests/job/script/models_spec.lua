@@ -29,6 +29,10 @@ local models = {
     inputs = { { "a", "float32", { "n" } }, { "b", "float32", { "n" } } }, outputs = { { "sum", "float32", { "n" } } },
     nodes = { { "Add", { "a", "b" }, { "sum" }, name = "plus" } },
   },
+  outer = {
+    inputs = { { "a", "float32", { "n", 1 } }, { "b", "float32", { 1, "m" } } },
+    outputs = { { "product", "float32", { "n", "m" } } }, nodes = { { "MatMul", { "a", "b" }, { "product" } } },
+  },
   texts = {
     inputs = { { "x", "string", { "n" } } }, outputs = { { "y", "string", { "n" } } },
     nodes = { { "Identity", { "x" }, { "y" } } },
@@ -193,6 +197,9 @@ end
 refused_plainly("cannot run 'large.onnx': not enough memory for a result of 36.4 TB; set or lower 'max_batch'",
   large.run, large, tensor.from_table("int64", { 10000000000000 }))
 refused_plainly("cannot run 'large.onnx': ", large.run, large, tensor.from_table("int64", { -5 }))
+local outer = onnx.InferenceSession("outer.onnx")
+refused("cannot run 'outer.onnx': output 'product' would be float32 [32768, 16384], 2.0 GB; a tensor has less",
+  outer.run, outer, { a = tensor.new("float32", { 32768, 1 }), b = tensor.new("float32", { 1, 16384 }) })
 local pair = onnx.InferenceSession("pair.onnx")
 refused_plainly("cannot run 'pair.onnx': the model's axis 'n' is 2 in input 'a' [2] and 3 in input 'b' [3]; give it "
   .. "one size; node 'plus' (Add): Attempting to broadcast an axis", pair.run, pair,
@@ -234,7 +241,7 @@ describe("a model", function()
   after_each(job.check_end)
 
   for_versions("is called with tensors and frames, and refuses what does not fit", { "scores", "four", "two", "texts",
-    "image", "large", "new_format", "pair" }, function(t, environment)
+    "image", "large", "new_format", "outer", "pair" }, function(t, environment)
     t:write("calls.lua", "local LABELS = '" .. root .. "/tests/fuzz/corpus/onnx_file/labels.onnx'\n" .. CALLS)
     local r = t:expect(t:run({ "lua", "calls.lua" }, { env = environment }), 0)
     -- The sanitized build says what it cannot allocate.

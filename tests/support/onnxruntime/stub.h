@@ -31,6 +31,7 @@ struct ort_stub {
   int live;              /* objects that were made and not released */
   bool waits;            /* a run ends only when it is asked to stop */
   int left_to_cpu;       /* nodes, where CUDA runs the others */
+  long long rows;        /* that a result of rows and columns says it has; 0: the truth */
   const char *version;   /* when it is loaded: "1.30.0" by default */
 };
 

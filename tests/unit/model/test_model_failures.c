@@ -217,6 +217,31 @@ static void a_provider_that_cannot_be_used_is_known(void **state)
   assert_false(lacks_provider(NULL, NULL));
 }
 
+static void a_result_of_2_gb_is_refused(void **state)
+{
+  static const char wanted[] =
+      "cannot run 'm.onnx': output 'y' would be float32 [268435456, 2], 2.0 GB; a tensor has less "
+      "than 2 GB: run fewer rows at once ('max_batch' joins the outputs of its pieces)";
+  struct tm_err err = TM_ERR_NONE;
+  struct tm_results results;
+  struct tm_model_session *s = open_session(open_runtime(&err), &err);
+  struct tm_tensor large = x, many = w;
+  const struct tm_tensor *const inputs[] = { &large, &many };
+  const size_t y = 0;
+  assert_non_null(s);
+  stub_of()->rows = large.shape[0] = many.shape[0] = 1 << 28;
+  int calls = stub_of()->calls;
+  assert_int_equal(tm_model_session_run(s, inputs, &y, 1, &results, &err), TM_ELIMIT);
+  assert_string_equal(err.text, wanted);
+  assert_int_equal(stub_of()->calls, calls); /* before the library was called */
+  tm_results_release(&results);
+  assert_int_equal(run(s, &results, &err), TM_ELIMIT); /* another shape than the model says */
+  assert_string_equal(err.text, wanted);
+  tm_results_release(&results);
+  stub_of()->rows = 0;
+  tm_model_session_close(s);
+}
+
 static void nodes_that_cuda_leaves_are_counted_or_refused(void **state)
 {
   struct tm_err err = TM_ERR_NONE;
@@ -364,6 +389,7 @@ UNIT_TESTS({
     cmocka_unit_test(providers_are_listed_or_none),
     cmocka_unit_test(a_lack_of_memory_is_explained),
     cmocka_unit_test(a_provider_that_cannot_be_used_is_known),
+    cmocka_unit_test(a_result_of_2_gb_is_refused),
     cmocka_unit_test(nodes_that_cuda_leaves_are_counted_or_refused),
     cmocka_unit_test(a_run_that_does_not_end_is_stopped_by_a_signal),
 });
