@@ -16,6 +16,7 @@
 #include "model/onnx_data.h"
 #include "model/onnx_support.h"
 #include "sys/large_blocks.h"
+#include "sys/library.h"
 
 /* ---- options ---- */
 
@@ -47,6 +48,18 @@ static struct tm_ort_status *append_cuda(const struct tm_ort *api, struct tm_ort
   return status;
 }
 
+/* Without Vulkan, WebGPU finds no GPU, and writes a warning to the terminal. */
+static int need_vulkan(struct tm_err *err)
+{
+  void *handle;
+  int rc = tm_library_open(&handle, "libvulkan.so.1", err);
+
+  if (rc < 0)
+    return tm_err_wrap(err, "it needs Vulkan (Debian: libvulkan1, and the driver of the GPU)");
+  tm_library_close(handle);
+  return 0;
+}
+
 static int append_provider(const struct tm_runtime *r, struct tm_ort_options *o,
                            const struct tm_provider *p, struct tm_err *err)
 {
@@ -57,11 +70,13 @@ static int append_provider(const struct tm_runtime *r, struct tm_ort_options *o,
     keys[i] = p->settings.at[i].name;
     values[i] = p->settings.at[i].value;
   }
-  int rc = tm_runtime_check(r,
-                            strcmp(p->name, "CUDA") == 0
-                                ? append_cuda(&r->api, o, keys, values, n)
-                                : tm_ort_append_provider(&r->api)(o, p->name, keys, values, n),
-                            err);
+  int rc = strncasecmp(p->name, "WebGPU", 6) == 0 ? need_vulkan(err) : 0;
+  if (rc == 0)
+    rc = tm_runtime_check(r,
+                          strcmp(p->name, "CUDA") == 0
+                              ? append_cuda(&r->api, o, keys, values, n)
+                              : tm_ort_append_provider(&r->api)(o, p->name, keys, values, n),
+                          err);
   free(keys);
   free(values);
   return rc < 0 ? tm_err_wrap(err, "provider '%s' cannot be used", p->name) : 0;

@@ -79,6 +79,10 @@ static int check_found(const struct checker *c, const struct tm_onnx_data_file *
 static int check_one(const struct checker *c, const struct tm_onnx_data_file *d, struct tm_err *err)
 {
   struct tm_stat st;
+  if (strncmp(d->location, "*/", 2) == 0)
+    return refuse(d, err,
+                  "a name by which ONNX Runtime means an address in its memory; accepted: "
+                  "a file in the model's folder");
   if (tm_path_is_absolute(d->location))
     return refuse(d, err, "an absolute path; accepted: a file in the model's folder");
   char *path = tm_path_join(c->folder, d->location),

@@ -249,6 +249,20 @@ describe("a model", function()
     assert.equal("", words) -- nothing of the library's either
   end)
 
+  it("does not let WebGPU write to the terminal that Vulkan is missing", function()
+    local library = versions.library "1.30" -- 1.17 has no WebGPU
+    if not library then return pending(versions.MISSING) end
+    local t = new_case { "scores" }
+    t:write("libvulkan.so.1", "not a library")
+    t:write("load.lua", [[print(select(2, pcall(require("tidemill.onnx").InferenceSession, "scores.onnx",
+      { providers = { "WebGPU" } })))]])
+    local r = t:expect(t:run({ "lua", "load.lua" },
+      { env = { "TIDEMILL_ONNXRUNTIME=" .. library, "LD_LIBRARY_PATH=" .. t.dir } }), 0)
+    assert.equal("", r.err)
+    assert.is_truthy(r.out:find("cannot load 'scores.onnx': provider 'WebGPU' cannot be used: it needs Vulkan (Debian: "
+      .. "libvulkan1, and the driver of the GPU): " .. t.dir .. "/libvulkan.so.1: ", 1, true), r.out)
+  end)
+
   it("leaves a worker without the memory that loading it has freed", function()
     local library = versions.library "1.30" -- 1.17 needs the weights twice
     if not library then return pending(versions.MISSING) end

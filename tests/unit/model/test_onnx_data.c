@@ -85,6 +85,20 @@ static void a_file_elsewhere_is_refused(void **state)
   check(r, ".", "outside of the model's folder");
 }
 
+/* The library would read the offset as an address, whether or not there is such a file. */
+static void an_address_in_memory_is_refused(void **state)
+{
+  struct rig *r = *state;
+  char bytes[32] = { 0 };
+  assert_int_equal(mkdir(folder_file(&r->d, "model/*"), 0700), 0);
+  assert_int_equal(mkdir(folder_file(&r->d, "model/*/_ORT_MEM_ADDR_"), 0700), 0);
+  folder_put(&r->d, "model/*/_ORT_MEM_ADDR_/*", 0, bytes, 32);
+  folder_put(&r->d, "model/*.bin", 0, bytes, 32);
+  check(r, "*/_ORT_MEM_ADDR_/*", "means an address in its memory; accepted: a file in the model's");
+  check(r, "*/another", "means an address in its memory");
+  check(r, "*.bin", NULL);
+}
+
 /* All files of a model may be links into one folder, under other names. */
 static void files_beside_the_model_that_a_link_leads_to_are_accepted(void **state)
 {
@@ -107,7 +121,6 @@ static void a_file_that_is_missing_or_short_is_refused(void **state)
   struct rig *r = *state;
   static const char pointer[] = "version https://git-lfs.github.com/spec/v1\n";
   check(r, "none.bin", "the data of tensor 'second' are in 'none.bin', which is missing");
-  check(r, "*/_ORT_MEM_ADDR_/*", "which is missing");
   check(r, "below", "which is not a regular file");
   folder_put(&r->d, "model/short.bin", 0, "0123456789", 10);
   check(r, "short.bin", "which has 10 bytes: the tensor takes 16 from 16 on");
@@ -120,6 +133,7 @@ static void a_file_that_is_missing_or_short_is_refused(void **state)
 UNIT_TESTS({
     cmocka_unit_test_setup_teardown(a_file_in_the_folder_or_below_is_accepted, setup, teardown),
     cmocka_unit_test_setup_teardown(a_file_elsewhere_is_refused, setup, teardown),
+    cmocka_unit_test_setup_teardown(an_address_in_memory_is_refused, setup, teardown),
     cmocka_unit_test_setup_teardown(files_beside_the_model_that_a_link_leads_to_are_accepted, setup,
                                     teardown),
     cmocka_unit_test_setup_teardown(a_file_that_is_missing_or_short_is_refused, setup, teardown),
