@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "data/table/table.h"
+#include "data/tensor/tensor.h"
 #include "model/onnx_data.h"
 #include "model/onnx_file.h"
 #include "params/params.h"
@@ -14,6 +16,7 @@
 #include "plan/script_arguments.h"
 
 #define OPTION        "--model"
+#define COLUMNS       "--columns"
 #define COLUMNS_SHOWN 400 /* bytes */
 
 static bool is_pattern(const char *name)
@@ -137,12 +140,106 @@ int tm_model_script_add(struct tm_step *s, const struct tm_json *v, const struct
   return r->working_dir ? rc : tm_params_locate("ParallelRunConfig", config, err);
 }
 
-static void add_columns(struct tm_buf *out, const struct tm_data_frame *rows)
+/* Columns. */
+
+struct tm_model_wish {
+  char *model;
+  bool is_open;       /* which columns it gets is not known */
+  bool names_columns; /* those that follow, by --columns */
+  struct TM_ARRAY(char *) columns;
+};
+
+/* The values of --columns, up to the next option; of several, the last one counts. */
+static void read_columns(struct tm_model_wish *w, const struct tm_step *s)
 {
-  for (size_t i = 0; i < rows->n && out->len < COLUMNS_SHOWN; i++)
-    tm_buf_printf(out, "%s%s", i > 0 ? ", " : "", rows->names[i]);
+  for (size_t i = 0; i < s->arguments_len; i++) {
+    const char *argument = s->arguments[i];
+    if (strcmp(argument, COLUMNS) == 0)
+      w->columns.len = 0;
+    if (strncmp(argument, "--", 2) == 0)
+      w->names_columns = strcmp(argument, COLUMNS) == 0;
+    else if (w->names_columns)
+      *TM_ARRAY_ADD(&w->columns) = s->arguments[i];
+  }
+  w->names_columns = tm_script_arguments_have(s, COLUMNS);
+  w->is_open = w->names_columns && w->columns.len == 0; /* "--columns=NAME" */
+  for (size_t i = 0; i < w->columns.len; i++)
+    w->columns.at[i] = tm_xstrdup(w->columns.at[i]);
+}
+
+struct tm_model_wish *tm_model_wish_of(const struct tm_step *s)
+{
+  if (!s->config.model)
+    return NULL;
+  struct tm_model_wish *w = TM_NEW(struct tm_model_wish);
+  w->model = tm_xstrdup(s->config.model);
+  read_columns(w, s);
+  return w;
+}
+
+void tm_model_wish_free(struct tm_model_wish *w)
+{
+  if (!w)
+    return;
+  for (size_t i = 0; i < w->columns.len; i++)
+    free(w->columns.at[i]);
+  TM_ARRAY_RELEASE(&w->columns);
+  free(w->model);
+  free(w);
+}
+
+/* The columns that the model gets. */
+struct picked {
+  const struct tm_model_wish *wish;
+  const struct tm_data_frame *rows;
+  struct TM_ARRAY(size_t) at; /* in `rows` */
+};
+
+static void add_names(struct tm_buf *out, const struct picked *p)
+{
+  for (size_t i = 0; i < p->at.len && out->len < COLUMNS_SHOWN; i++)
+    tm_buf_printf(out, "%s%s", i > 0 ? ", " : "", p->rows->names[p->at.at[i]]);
   if (out->len >= COLUMNS_SHOWN)
     tm_buf_add_str(out, ", ...");
+}
+
+static void pick_all(struct picked *p)
+{
+  p->at.len = 0;
+  for (size_t i = 0; i < p->rows->n; i++)
+    *TM_ARRAY_ADD(&p->at) = i;
+}
+
+static int pick(struct picked *p, struct tm_err *err)
+{
+  const struct tm_model_wish *w = p->wish;
+  struct tm_buf names = TM_BUF_NONE;
+  int rc = 0;
+  for (size_t i = 0; i < w->columns.len && rc == 0; i++) {
+    long at = tm_data_frame_find(p->rows, w->columns.at[i]);
+    if (at >= 0)
+      *TM_ARRAY_ADD(&p->at) = (size_t)at;
+    else
+      rc = TM_EUSAGE;
+    if (rc < 0) {
+      pick_all(p);
+      add_names(&names, p);
+      tm_err_set(err, rc, "the rows have no column '%s', which '--columns' names; columns: %s",
+                 w->columns.at[i], tm_buf_str(&names));
+    }
+  }
+  if (!w->names_columns)
+    pick_all(p);
+  tm_buf_release(&names);
+  return rc;
+}
+
+static bool has_picked(const struct picked *p, const char *name, size_t *at)
+{
+  for (size_t i = 0; i < p->at.len; i++)
+    if (strcmp(p->rows->names[ *at = p->at.at[i]], name) == 0)
+      return true;
+  return false;
 }
 
 /* Whether the input takes all columns, as one row; `n`: how many, or -1 for any number. */
@@ -153,41 +250,89 @@ static bool takes_rows(const struct tm_onnx_file *f, int64_t *n)
   return f->inputs.len == 1 && (!v->has_shape || v->shape.len == 2);
 }
 
-static int check_columns(const struct tm_step *s, const struct tm_onnx_file *f,
-                         const struct tm_data_frame *rows, struct tm_err *err)
+static int refuse_number(const struct picked *p, const char *input, int64_t n, struct tm_err *err)
 {
   struct tm_buf names = TM_BUF_NONE;
-  int64_t n;
-  int rc = 0;
-  add_columns(&names, rows);
-  for (size_t i = 0; i < f->inputs.len && rc == 0; i++) {
-    const char *name = f->inputs.at[i].name;
-    if (tm_data_frame_find(rows, name) >= 0)
-      continue;
-    if (!takes_rows(f, &n))
-      rc = tm_err_set(err, TM_EUSAGE,
-                      "the rows have no column '%s', which is an input of the model '%s'; columns: "
-                      "%s",
-                      name, s->config.model, tm_buf_str(&names));
-    else if (n >= 0 && (size_t)n != rows->n && !tm_script_arguments_have(s, "--columns"))
-      rc = tm_err_set(err, TM_EUSAGE,
-                      "the rows have %zu columns (%s), and the input '%s' of the model '%s' takes "
-                      "%lld; name them in 'arguments': --columns NAME...",
-                      rows->n, tm_buf_str(&names), name, s->config.model, (long long)n);
-  }
+  add_names(&names, p);
+  if (p->wish->names_columns)
+    tm_err_set(err, TM_EUSAGE,
+               "'--columns' names %zu %s (%s), and the input '%s' of the model '%s' takes %lld",
+               p->at.len, tm_text_counted((int64_t)p->at.len, "column", "columns"),
+               tm_buf_str(&names), input, p->wish->model, (long long)n);
+  else
+    tm_err_set(err, TM_EUSAGE,
+               "the rows have %zu columns (%s), and the input '%s' of the model '%s' takes %lld; "
+               "name them in 'arguments': --columns NAME...",
+               p->at.len, tm_buf_str(&names), input, p->wish->model, (long long)n);
   tm_buf_release(&names);
+  return TM_EUSAGE;
+}
+
+/* As tensor.from_frame() would refuse it (stdlib/tidemill/tensor/frames.lua). */
+static int check_type(const struct picked *p, size_t at, const struct tm_onnx_value *input,
+                      bool may_choose, struct tm_err *err)
+{
+  int type = p->rows->columns[at].type;
+  bool is_text = type == TM_COLUMN_STRING, wants_text = input->element == TM_TENSOR_STRING;
+  if (input->element == 0 || (is_text == wants_text && type != TM_COLUMN_DATETIME))
+    return 0;
+  return tm_err_set(
+      err, TM_EUSAGE,
+      "the column '%s' of the rows is of type %s, and the input '%s' of the model '%s' takes %s; "
+      "accepted: %s%s",
+      p->rows->names[at], tm_column_type_name(type), input->name, p->wish->model, input->type,
+      wants_text ? "texts" : "numbers and bools",
+      may_choose ? "; name the columns for the model in 'arguments': --columns NAME..." : "");
+}
+
+static int check_input(const struct picked *p, const struct tm_onnx_file *f, size_t i,
+                       struct tm_err *err)
+{
+  const struct tm_onnx_value *input = &f->inputs.at[i];
+  size_t at;
+  int64_t n;
+  if (has_picked(p, input->name, &at))
+    return check_type(p, at, input, false, err);
+  if (takes_rows(f, &n)) {
+    int rc = n >= 0 && (size_t)n != p->at.len ? refuse_number(p, input->name, n, err) : 0;
+    for (size_t k = 0; k < p->at.len && rc == 0; k++)
+      rc = check_type(p, p->at.at[k], input, true, err);
+    return rc;
+  }
+  struct tm_buf names = TM_BUF_NONE;
+  add_names(&names, p);
+  tm_err_set(err, TM_EUSAGE,
+             "the rows have no column '%s', which is an input of the model '%s'; columns: %s",
+             input->name, p->wish->model, tm_buf_str(&names));
+  tm_buf_release(&names);
+  return TM_EUSAGE;
+}
+
+int tm_model_wish_check(const struct tm_model_wish *w, const struct tm_data_frame *rows,
+                        struct tm_err *err)
+{
+  struct picked p = { .wish = w, .rows = rows };
+  struct tm_onnx_file f;
+  if (w->is_open)
+    return 0;
+  int rc = look(&f, w->model, err);
+  if (rc == 0)
+    rc = pick(&p, err);
+  for (size_t i = 0; i < f.inputs.len && rc == 0; i++)
+    rc = check_input(&p, &f, i, err);
+  tm_onnx_file_release(&f);
+  TM_ARRAY_RELEASE(&p.at);
   return rc;
 }
 
-int tm_model_script_check_columns(const struct tm_step *s, const struct tm_data_frame *rows,
-                                  struct tm_err *err)
+int tm_model_wish_check_schema(const struct tm_model_wish *w, const struct tm_dataset *d,
+                               const struct tm_schema *schema, struct tm_err *err)
 {
-  struct tm_onnx_file f;
-  if (!s->config.model)
-    return 0;
-  int rc = look(&f, s->config.model, err);
-  if (rc == 0)
-    rc = check_columns(s, &f, rows, err);
-  tm_onnx_file_release(&f);
+  struct tm_arena arena = { 0 };
+  struct tm_data_frame rows;
+  int rc = tm_table_ops_columns(&d->table->ops, &arena, schema, &rows, NULL);
+  /* columns that the operations lack are reported where the table is listed */
+  rc = rc < 0 ? 0 : tm_model_wish_check(w, &rows, err);
+  tm_arena_release(&arena);
   return rc;
 }

@@ -13,6 +13,7 @@
 #define TM_PLAN_MODEL_SCRIPT_H
 
 #include "data/frame/frame.h"
+#include "data/rows/schema.h"
 #include "plan/pipeline.h"
 #include "plan/read_context.h"
 
@@ -21,9 +22,20 @@
  * step with an entry script. TM_EUSAGE, with the place, if it is not a whole model. */
 int tm_model_script_add(struct tm_step *s, const struct tm_json *v, const struct tm_plan_reader *r,
                         struct tm_err *err);
-/* TM_EUSAGE: the rows lack a column that the step's model wants, or have another number of columns
- * than its one input. */
-int tm_model_script_check_columns(const struct tm_step *s, const struct tm_data_frame *rows,
-                                  struct tm_err *err);
+
+/* Which columns a step's model wants of rows. It has copies of all that it needs, for threads that
+ * may outlive the step. */
+struct tm_model_wish;
+
+/* NULL: the step has an entry script. */
+struct tm_model_wish *tm_model_wish_of(const struct tm_step *s);
+void tm_model_wish_free(struct tm_model_wish *w); /* NULL: a no-op */
+/* TM_EUSAGE: the rows lack a column that the model wants, one has a type that an input does not
+ * take, or there are more or fewer than its one input takes. Rows are not looked at. */
+int tm_model_wish_check(const struct tm_model_wish *w, const struct tm_data_frame *rows,
+                        struct tm_err *err);
+/* The same for the rows of the table `d`, whose files have these columns. */
+int tm_model_wish_check_schema(const struct tm_model_wish *w, const struct tm_dataset *d,
+                               const struct tm_schema *schema, struct tm_err *err);
 
 #endif

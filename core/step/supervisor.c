@@ -228,11 +228,13 @@ static void on_listed(void *data)
 
   if (!s->lister)
     return;
-  int state = tm_lister_state(s->lister, &err);
+  int state = tm_lister_state(s->lister, &err), rc;
   while ((warning = tm_lister_take_warning(s->lister, &level))) {
     tm_supervisor_say(s, level, "%s", warning);
     free(warning);
   }
+  if (state >= 0 && (rc = tm_model_rows_check(s, state == 1, &err)) < 0)
+    state = rc;
   tm_workers_tell_created(s);
   tm_tally_set_created(&s->tally, (int64_t)tm_manifest_count(s->manifest),
                        (int64_t)tm_manifest_items(s->manifest), state == 1);

@@ -9,6 +9,7 @@
  *   step_nodes.c       the nodes that it has
  *   worker_setup.c     what a worker needs before it loads the script
  *   worker_results.c   messages from workers, and good results; failed_tries.c has the others
+ *   model_rows.c       whether its tables have the columns that its model wants
  *   copying.c          many rows, which are copied in pieces
  *   announced.c        large results of other nodes, whose files may come late
  *   retirement.c       which workers can be interrupted, and workers that retire
@@ -46,6 +47,7 @@ struct tm_supervisor {
   char *dir, *logs_dir, *output_dir, *output_file, *state_dir, *spill_dir, *staging_dir;
   char *inputs_file;                /* input_record.h */
   char *schema_file, *index_dir;    /* of tables */
+  bool has_model_rows;              /* they were compared with its model */
   char *models_dir;                 /* prepared models */
   struct tm_destinations_held held; /* destinations */
   const struct tm_snapshot *copy;   /* NULL: it has not begun */
@@ -177,6 +179,11 @@ void tm_workers_on_started(struct tm_supervisor *s, uint32_t number, int64_t pid
 void tm_workers_on_start_failed(struct tm_supervisor *s, uint32_t number, const char *text);
 void tm_workers_on_taken(struct tm_supervisor *s, uint32_t number, const uint64_t *seqs, size_t n);
 bool tm_workers_on_ended(struct tm_supervisor *s, uint32_t number, const struct tm_ended *ended);
+
+/* model_rows.c */
+/* When mini-batches can be read, and again when the list is complete. TM_EUSAGE: rows do not fit
+ * the model. */
+int tm_model_rows_check(struct tm_supervisor *s, bool is_complete, struct tm_err *err);
 
 /* copying.c */
 /* What the step hears of its workers on a node. */

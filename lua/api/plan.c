@@ -114,6 +114,15 @@ static void end_warnings(struct warnings *w)
   tm_repeats_release(&w->repeats);
 }
 
+static int check_model(const struct tm_step *step, const struct tm_data_frame *rows,
+                       struct tm_err *err)
+{
+  struct tm_model_wish *wish = tm_model_wish_of(step);
+  int rc = wish ? tm_model_wish_check(wish, rows, err) : 0;
+  tm_model_wish_free(wish);
+  return rc;
+}
+
 static int cut_all(struct cutting *c, const struct tm_plan *plan, const struct tm_step *step,
                    const char *spill_dir, struct tm_err *err)
 {
@@ -136,7 +145,7 @@ static int cut_all(struct cutting *c, const struct tm_plan *plan, const struct t
         break;
       if (call.frame)
         tm_table_look_add(&c->table, call.frame, ROWS_SHOWN, "  ");
-      if (call.frame && (rc = tm_model_script_check_columns(step, call.frame, err)) < 0)
+      if (call.frame && (rc = check_model(step, call.frame, err)) < 0)
         break;
       has_looked = true;
     }

@@ -358,3 +358,12 @@ int tm_table_ops_apply(const struct tm_table_ops *o, struct tm_arena *arena,
   }
   return 0;
 }
+
+int tm_table_ops_columns(const struct tm_table_ops *o, struct tm_arena *arena,
+                         const struct tm_schema *s, struct tm_data_frame *out, struct tm_err *err)
+{
+  struct tm_frame_builder b;
+  tm_schema_begin_frame(s, &b, arena);
+  tm_frame_builder_end(&b, out);
+  return tm_table_ops_apply(o, arena, out, 0, err);
+}

@@ -50,6 +50,11 @@ void tm_table_ops_mark(const struct tm_table_ops *o, struct tm_schema *s);
 int tm_table_ops_apply(const struct tm_table_ops *o, struct tm_arena *arena,
                        struct tm_data_frame *f, int64_t number, struct tm_err *err);
 
+/* The columns that run() gets, as a frame without rows, in memory of the arena. TM_EUSAGE: the
+ * operations do not fit the columns. */
+int tm_table_ops_columns(const struct tm_table_ops *o, struct tm_arena *arena,
+                         const struct tm_schema *s, struct tm_data_frame *out, struct tm_err *err);
+
 /* Selects the rows of `f` with these numbers (n of them, from 0), in the arena. */
 void tm_frame_take(struct tm_arena *arena, struct tm_data_frame *f, const int32_t *rows, int64_t n);
 

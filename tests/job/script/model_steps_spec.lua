@@ -171,13 +171,24 @@ describe("a model in place of an entry script", function()
     refused("/one.onnx', whose input 'x' is [n, 3, 4]", "map", "--model", "one.onnx", "red.ppm")
     refused("'--model' is among 'arguments', and the step has it already", "map", "--model", "mean.onnx", "red.ppm",
       "--", "--model=free.onnx")
-    refused("the rows have no column 'a', which is an input of the model '" .. t.dir .. "/two.onnx'; columns: id, "
-      .. "p, q, r", "map", "--dry-run", "--model", "two.onnx", "rows.csv", "--rows")
+    for _, word in ipairs { "--dry-run", "--rows" } do
+      refused("the rows have no column 'a', which is an input of the model '" .. t.dir .. "/two.onnx'; columns: id, "
+        .. "p, q, r", "map", word, "--model", "two.onnx", "rows.csv", "--rows")
+    end
     refused("the rows have 4 columns (id, p, q, r), and the input 'x' of the model '" .. t.dir .. "/scores.onnx' "
       .. "takes 3; name them in 'arguments': --columns NAME...", "map", "--dry-run", "--model", "scores.onnx",
         "rows.csv", "--rows")
     t:expect(t:run { "map", "--dry-run", "--model", "scores.onnx", "rows.csv", "--rows", "--", "--columns", "p", "q",
       "r" }, 0)
+    refused("the rows have no column 's', which '--columns' names; columns: id, p, q, r", "map", "--model",
+      "scores.onnx", "rows.csv", "--rows", "--", "--columns", "p", "q", "s")
+    refused("the column 'id' of the rows is of type string, and the input 'x' of the model '" .. t.dir
+      .. "/scores.onnx' takes float32; accepted: numbers and bools", "map", "--model", "scores.onnx", "rows.csv",
+      "--rows", "--", "--columns", "id", "p", "q")
+    t:write("text.csv", "a,b\nx,1\n")
+    refused("the column 'a' of the rows is of type string, and the input 'a' of the model '", "map", "--model",
+      "two.onnx", "text.csv", "--rows")
+    assert.is_false(t:has "workspace")
     t:write("empty.lua", "function run(m) return m end")
     local function config(words, fields)
       t:write("pipeline.lua",
@@ -189,6 +200,31 @@ describe("a model in place of an entry script", function()
       "model = 'm.onnx', entry_script = 'a.lua'")
     config("'entry_script' is missing; it is required: a path, or 'model' in place of it: an ONNX file", "")
     config("'source_directory' goes with 'entry_script', not with 'model'", "model = 'm.onnx', source_directory = '.'")
+  end)
+
+  it("fails at once where the columns are known only later, as those of another step", function()
+    local t = new_case()
+    t:write("make.lua", [[local fs = require "tidemill.fs"
+      function run(m, context) fs.write(context:output_file("made.csv"), "a,c\n1,2\n") return m end]])
+    t:write("pipeline.lua", [[
+      local tm = require "tidemill"
+      local made = tm.OutputFileDatasetConfig { name = "made" }
+      local function config(o)
+        o.process_count_per_node = 1
+        return tm.ParallelRunConfig(o)
+      end
+      return tm.Pipeline { name = "scores", steps = {
+        tm.ParallelRunStep { name = "make", inputs = tm.Dataset.File.from_files "rows.csv", output = made,
+          parallel_run_config = config { entry_script = "make.lua", output_action = "summary_only" } },
+        tm.ParallelRunStep { name = "score", inputs = made:read_delimited_files(),
+          parallel_run_config = config { model = "two.onnx" } },
+      } }]])
+    local r = t:run { "run", "pipeline.lua", "--progress", "none", "--json", "--job-dir", "job" }
+    assert.equal(2, r.status, r.err)
+    local step = r.result.steps[2]
+    assert.equal("Failed", step.status)
+    assert.is_truthy(step.cause:find("the rows have no column 'b', which is an input of the model '", 1, true), r.err)
+    assert.is_false(t:has "job/score/logs/user/error.txt")
   end)
 
   with_version("1.17", "fails in init() where its options do not fit", function(t, environment)

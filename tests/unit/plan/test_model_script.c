@@ -127,17 +127,67 @@ static void an_image_model_takes_files_and_a_table_model_rows(void **state)
   struct tm_pipeline *p = read_all(w, NULL);
   assert_non_null(p);
   struct tm_err err = TM_ERR_NONE;
+  struct tm_model_wish *wish = tm_model_wish_of(p->steps[0]);
   const char *two[] = { "scores", "x" }, *three[] = { "a", "b", "c" };
-  struct tm_data_frame rows = { .names = two, .n = 2 };
-  assert_int_equal(tm_model_script_check_columns(p->steps[0], &rows, &err), 0);
-  rows = (struct tm_data_frame) { .names = three, .n = 2 };
-  assert_int_equal(tm_model_script_check_columns(p->steps[0], &rows, &err), 0);
+  struct tm_column numbers[] = { { .type = TM_COLUMN_DOUBLE },
+                                 { .type = TM_COLUMN_LONG },
+                                 { .type = TM_COLUMN_STRING } };
+  struct tm_data_frame rows = { .columns = numbers, .names = two, .n = 2 };
+  assert_int_equal(tm_model_wish_check(wish, &rows, &err), 0);
+  rows.names = three;
+  assert_int_equal(tm_model_wish_check(wish, &rows, &err), 0);
   rows.n = 3;
-  assert_int_equal(tm_model_script_check_columns(p->steps[0], &rows, &err), TM_EUSAGE);
+  assert_int_equal(tm_model_wish_check(wish, &rows, &err), TM_EUSAGE);
   assert_non_null(strstr(err.text, "the rows have 3 columns (a, b, c), and the input 'scores'"));
+  tm_model_wish_free(wish);
   tm_pipeline_free(p);
   tm_json_set(w->step, "inputs", tree("FileDataset", "p.lua:3", "{'kind':'files','paths':['*']}"));
   refused(w, "whose input 'scores' is [n, 2]; accepted for files: one input of four axes, images");
+}
+
+static void expect_columns(struct world *w, const char *arguments, const struct tm_data_frame *rows,
+                           const char *words)
+{
+  struct tm_err err = TM_ERR_NONE;
+  tm_json_set(w->step, "arguments", tree(NULL, "p.lua:9", arguments));
+  struct tm_pipeline *p = read_all(w, &err);
+  assert_non_null(p);
+  struct tm_model_wish *wish = tm_model_wish_of(p->steps[0]);
+  assert_int_equal(tm_model_wish_check(wish, rows, &err), words ? TM_EUSAGE : 0);
+  if (words && !strstr(err.text, words))
+    fail_msg("%s", err.text);
+  tm_model_wish_free(wish);
+  tm_pipeline_free(p);
+}
+
+/* labels.onnx has one input: scores, float32 [n, 2]. */
+static void columns_are_those_of_the_arguments_and_have_fitting_types(void **state)
+{
+  struct world *w = *state;
+  const char *names[] = { "kind", "a", "b", "day" };
+  const struct tm_column columns[] = { { .type = TM_COLUMN_STRING },
+                                       { .type = TM_COLUMN_LONG },
+                                       { .type = TM_COLUMN_BOOL },
+                                       { .type = TM_COLUMN_DATETIME } };
+  struct tm_data_frame rows = { .columns = columns, .names = names, .n = 4 };
+  put_model(w, MODELS "labels.onnx", "m.onnx");
+  expect_columns(w, "['--columns','a','b','--softmax']", &rows, NULL);
+  expect_columns(w, "['--columns','kind','--columns','b','a']", &rows, NULL);
+  expect_columns(w, "['--columns=a']", &rows, NULL); /* the script will refuse it */
+  expect_columns(w, "['--columns','a','z']", &rows,
+                 "the rows have no column 'z', which '--columns' names; columns: kind, a, b, day");
+  expect_columns(w, "['--softmax','--columns','a']", &rows,
+                 "'--columns' names 1 column (a), and the input 'scores' of the model '");
+  expect_columns(w, "['--columns','a','kind']", &rows,
+                 "the column 'kind' of the rows is of type string, and the input 'scores' of the "
+                 "model '");
+  expect_columns(w, "['--columns','day','a']", &rows,
+                 "m.onnx' takes float32; accepted: numbers and bools; name the columns for the "
+                 "model in 'arguments': --columns NAME...");
+  rows.n = 2;
+  expect_columns(w, "[]", &rows, "the column 'kind' of the rows is of type string");
+  names[0] = "scores";
+  expect_columns(w, "[]", &rows, "the column 'scores' of the rows is of type string");
 }
 
 static void the_model_is_named_once(void **state)
@@ -153,5 +203,7 @@ UNIT_TESTS({
     cmocka_unit_test_setup_teardown(a_pattern_is_refused, setup, teardown),
     cmocka_unit_test_setup_teardown(an_image_model_takes_files_and_a_table_model_rows, setup,
                                     teardown),
+    cmocka_unit_test_setup_teardown(columns_are_those_of_the_arguments_and_have_fitting_types,
+                                    setup, teardown),
     cmocka_unit_test_setup_teardown(the_model_is_named_once, setup, teardown),
 });
