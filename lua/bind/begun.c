@@ -42,6 +42,11 @@ void tm_lua_begun_keep(struct tm_lua_begun *list)
     ;
 }
 
+bool tm_lua_begun_is_empty(const struct tm_lua_begun *list)
+{
+  return tm_list_first(&list->items) == NULL;
+}
+
 void tm_lua_begun_end(struct tm_lua_begun *list)
 {
   for (struct tm_lua_begun_item *item; (item = take_first(list)) != NULL;)

@@ -5,7 +5,8 @@
  *   tm_lua_begun_add(L, &item)       by a C function of a module
  *   tm_lua_begun_keep(&list); run(); tm_lua_begun_end(&list)
  *
- * In a state without a list, as at the prompt, only the collector ends such work.
+ * Work of a loop that was left early can be known only by the collector. So a prompt, which has
+ * a list and no end of a call, lets it come after each line as long as anything is in the list.
  */
 #ifndef TM_BIND_BEGUN_H
 #define TM_BIND_BEGUN_H
@@ -35,5 +36,6 @@ void tm_lua_begun_remove(struct tm_lua_begun_item *item); /* not added: a no-op 
 void tm_lua_begun_keep(struct tm_lua_begun *list);
 /* Ends and removes everything else. */
 void tm_lua_begun_end(struct tm_lua_begun *list);
+bool tm_lua_begun_is_empty(const struct tm_lua_begun *list);
 
 #endif

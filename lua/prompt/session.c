@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "bind/begun.h"
 #include "bind/hold.h"
 #include "bind/interrupt.h"
 #include "bind/sources.h"
@@ -35,6 +36,7 @@ struct tm_lua_session {
   int repl_ref; /* repl.lua's table, in the registry; LUA_NOREF before a prompt has begun */
   /* the result of keep_strings() when the prompt began */
   int strings_ref;
+  struct tm_lua_begun begun; /* by lines of the prompt */
   struct tm_lua_prompt prompt;
 };
 
@@ -323,6 +325,7 @@ static int begin(lua_State *L)
   s->has_guards = true;
   tm_lua_interrupt_open(L, &s->interrupt, &s->profiler);
   s->strings_ref = keep_strings(L);
+  tm_lua_begun_open(L, &s->begun);
   lua_getglobal(L, "require");
   lua_pushliteral(L, "tidemill.repl");
   lua_call(L, 1, 1);
@@ -458,6 +461,21 @@ static void take_text(lua_State *L, struct tm_buf *out)
   lua_pop(L, 1);
 }
 
+static int collect(lua_State *L)
+{
+  lua_gc(L, LUA_GCCOLLECT, 0);
+  return 0;
+}
+
+/* Ends the work of loops that were left early; a loop that a variable has goes on. */
+static void end_left_loops(struct tm_lua_session *s)
+{
+  if (tm_lua_begun_is_empty(&s->begun))
+    return;
+  lua_pushcfunction(s->L, collect);
+  (void)tm_lua_pcall(s->L, 0, 0, NULL); /* it calls finalizers of the user's */
+}
+
 /* Calls the piece on the stack with `nargs` arguments, and shows its results. */
 static enum tm_lua_fed run_piece(struct tm_lua_session *s, int nargs,
                                  const struct tm_lua_look *look, struct tm_buf *out)
@@ -478,6 +496,7 @@ static enum tm_lua_fed run_piece(struct tm_lua_session *s, int nargs,
       take_text(s->L, out);
   }
   lua_settop(s->L, base);
+  end_left_loops(s);
   return fed;
 }
 

@@ -226,12 +226,38 @@ local function default_threads()
   return device.is_used() and n or n >= 2 and 1 or 0
 end
 
---- A loop over batches. Its state is a table:
----   work       the userdata of the C half
----   next       the first source that was not added
----   pending    what was added and not taken: {first, last, numbers, failures, buffer}
----   buffers    tensors that nothing is in
----   lent       the buffer that the script has, and `lease`, which ends it
+-- The state of a loop:
+--   work       the userdata of the C half
+--   next       the first source that was not added
+--   pending    what was added and not taken: {first, last, numbers, failures, buffer}
+--   buffers    tensors that nothing is in
+--   lent       the buffer that the script has, and `lease`, which ends it
+
+---@class tidemill.image.Loop a loop over batches; a call is its next step
+---@overload fun(): tidemill.Tensor?, integer[]?, tidemill.image.Place[]?
+local Loop = {}
+Loop.__index = Loop
+
+function Loop.__tostring()
+  return "loop over batches of images"
+end
+
+-- Those that have begun and not ended. Only the collector notices one that was left early.
+local open = setmetatable({}, { __mode = "k" })
+local LEFT_MAX = 8
+
+local function opened(s)
+  local n = 0
+  for _ in pairs(open) do
+    n = n + 1
+  end
+  if n >= LEFT_MAX then
+    collectgarbage()
+  end
+  open[s] = true
+  return setmetatable(s, Loop)
+end
+
 local function add_next(s)
   local first, last = s.next, math.min(s.next + s.size - 1, s.n)
   local names, contents, numbers, failures = prepare(s.what, s.sources, first, last, s.max_bytes)
@@ -249,7 +275,24 @@ local function end_lent(s)
   end
 end
 
-local function step(s)
+--- Ends the work at once, and the tensor of the last step. Call it before you leave a loop early:
+--- without it, helper threads decode what is `ahead`, and end with run().
+---
+---     local loop = image.batches({ image.bytes "P5 1 1 255\n\0" }, { width = 1, height = 1 })
+---     for t in loop do
+---       if t:at(1, 1, 1, 1) == 0 then loop:close() end
+---     end
+---     assert(loop() == nil)
+function Loop:close()
+  end_lent(self)
+  c.close(self.work)
+  open[self], self.is_closed = nil, true
+end
+
+function Loop.__call(s)
+  if s.is_closed then
+    return nil
+  end
   end_lent(s)
   while true do
     while s.next <= s.n and #s.pending <= s.ahead do
@@ -257,7 +300,7 @@ local function step(s)
     end
     local batch = table.remove(s.pending, 1)
     if not batch then
-      c.close(s.work)
+      s:close()
       return nil
     end
     local good, places, failed = take(s.what, s.work)
@@ -287,7 +330,7 @@ end
 ---     assert(sum == 15)
 ---@param sources tidemill.image.Source[]
 ---@param options tidemill.image.BatchesOptions
----@return fun(): tidemill.Tensor?, integer[]?, tidemill.image.Place[]? next
+---@return tidemill.image.Loop next
 function M.batches(sources, options)
   local what = "image.batches"
   local o, fields = options_of.check(what, options, { threads = "number", batch = "number", ahead = "number" },
@@ -298,14 +341,11 @@ function M.batches(sources, options)
   local ahead = options_of.check_integer(what, "ahead", o.ahead, 0, 100)
   local threads = check_threads(what, o) or default_threads()
   local settings = c.options(fields)
-  local s = {
+  return opened {
     what = what, sources = sources, n = n, size = size, options = o, settings = settings,
     max_bytes = fields.max_bytes, ahead = ahead or (threads > 0 and 2 or 1),
     work = c.open(settings, threads), next = 1, pending = {}, buffers = {},
   }
-  return function()
-    return step(s)
-  end
 end
 
 -- ---- writing ----

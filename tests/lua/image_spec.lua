@@ -234,6 +234,64 @@ describe("a batch of images", function()
   end)
 end)
 
+describe("a loop over images that is left early", function()
+  local options = with(SMALL, { batch = 2, threads = 3 })
+
+  local function threads()
+    for line in io.lines "/proc/self/status" do
+      local n = line:match "^Threads:%s*(%d+)"
+      if n then return tonumber(n) end
+    end
+  end
+
+  before_each(function()
+    collectgarbage()
+    collectgarbage "stop"
+  end)
+  after_each(function() collectgarbage "restart" end)
+
+  it("ends at once when it is closed", function()
+    local before, steps, last = threads(), 0, nil
+    local loop = image.batches(greys(20), options)
+    for t in loop do
+      steps, last = steps + 1, t
+      assert.equal(before + 3, threads())
+      if steps == 2 then loop:close() end
+    end
+    assert.equal(before, threads())
+    assert.equal(2, steps)
+    refused("of an earlier step of a loop", last.bytes, last)
+    loop:close()
+    assert.is_nil((loop()))
+    assert.equal("loop over batches of images", tostring(loop))
+  end)
+
+  it("is closed when it has come to its end", function()
+    local before = threads()
+    for _ in image.batches(greys(3), options) do assert.equal(before + 3, threads()) end
+    assert.equal(before, threads())
+  end)
+
+  it("leaves a bounded number of threads, also where the collector does not come by itself", function()
+    local before, most = threads(), 0
+    for _ = 1, 50 do
+      image.batches(greys(20), options)()
+      most = math.max(most, threads() - before)
+    end
+    assert.is_true(most <= 9 * 3, most .. " threads")
+  end)
+
+  it("goes on if a variable has it, whatever else is left", function()
+    local kept = {}
+    for i = 1, 12 do kept[i] = image.batches(greys(4), options) end
+    for i = 1, 12 do
+      local n = 0
+      for t in kept[i] do n = n + #t end
+      assert.equal(4, n)
+    end
+  end)
+end)
+
 describe("the options of tidemill.image", function()
   local function refuses(words, options) refused("image.batch: " .. words, image.batch, { grey(1) }, options) end
 

@@ -41,6 +41,20 @@ class OnATerminal(Place):
             self.assertEqual(t.ask('frame.from_table { { "city", { "Ulm", "Bonn" } }, { "n", { 1, nil } } }'),
                              "data frame of 2 rows, 2 columns\ncity       n\nstring  long\nUlm        1\nBonn    null")
 
+    def test_a_loop_over_images_that_was_left_ends_with_its_line(self):
+        with self.terminal(columns=120) as t:
+            t.ask('image = require "tidemill.image"')
+            t.ask('pixel = image.bytes "P5 1 1 255\\n\\0"')
+            t.ask("options = { width = 1, height = 1, batch = 1, threads = 5 }")
+            t.ask('function threads() return tonumber(io.open("/proc/self/status"):read("*a"):match "Threads:%s*(%d+)") end')
+            before = t.ask("threads()")
+            t.ask("kept = image.batches({ pixel, pixel, pixel, pixel }, options)")
+            t.ask("for _ in image.batches({ pixel, pixel, pixel, pixel }, options) do break end")
+            self.assertEqual(t.ask("threads() - %s" % before), "5")
+            self.assertEqual(t.ask("select('#', kept())"), "3")
+            t.ask("kept = nil")
+            self.assertEqual(t.ask("threads()"), before)
+
     def test_a_piece_goes_on_in_the_next_line(self):
         with self.terminal() as t:
             t.prompt()

@@ -24,7 +24,9 @@ static void only_what_the_call_began_ends(void **state)
   tm_lua_begun_add(L, &before); /* a state without a list */
   tm_lua_begun_remove(&before);
   tm_lua_begun_open(L, &list);
+  assert_true(tm_lua_begun_is_empty(&list));
   tm_lua_begun_add(L, &before);
+  assert_false(tm_lua_begun_is_empty(&list));
   tm_lua_begun_keep(&list);
   tm_lua_begun_add(L, &within);
   tm_lua_begun_add(L, &done);
