@@ -1,10 +1,13 @@
--- Images in run(): a broken one is one failed item with its reason; a decode can be interrupted.
--- TM_LONG: 10,000 of them.
+-- Images in run(): a broken one is one failed item with its reason; a decode can be interrupted;
+-- entries of archives; the same rows with any number of workers. TM_LONG: 10,000 of them.
+local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
+local archives = require "support.archives"
 local fs = require "tidemill.fs"
 local image = require "tidemill.image"
 local job = require "support.job"
 local json = require "tidemill.json"
 local tensor = require "tidemill.tensor"
+local versions = require "support.onnxruntime.versions"
 
 local COUNT = os.getenv "TM_LONG" and 10000 or 200
 
@@ -17,8 +20,104 @@ local function add_images(t, n)
   end
 end
 
+-- By the name of the item.
+local function reasons_of(t)
+  local reasons = {}
+  for line in t:read("job/score/failed_items.jsonl"):gmatch "[^\n]+" do
+    local item = json.decode(line)
+    reasons[item.item:match "[^/]+$"] = item.error
+  end
+  return reasons
+end
+
+-- A zip and a tar of pictures 01.png to 12.png, whose upper left pixel has their number. 04.png
+-- ends early, and the archive notices that 05.png has changed.
+local function pictures_in_archives(t)
+  local members = { {}, {} }
+  for i = 1, 12 do
+    local pixels = tensor.new("uint8", { 4, 5 })
+    pixels:set(i, 1, 1)
+    assert(image.write(t:path "one.png", pixels))
+    local list = members[i <= 6 and 1 or 2]
+    list[#list + 1] = { ("%02d.png"):format(i), t:read "one.png" }
+  end
+  members[1][4][2] = members[1][4][2]:sub(1, -31)
+  members[1][5].crc = 1
+  t:write("a.zip", archives.zip(members[1]))
+  t:write("b.tar", archives.tar(members[2]))
+end
+
 describe("images in run()", function()
   after_each(job.check_end)
+
+  it("are read from entries of archives", function()
+    local t = job.case()
+    pictures_in_archives(t)
+    t:script [[
+      local image = require "tidemill.image"
+      function run(m, context)
+        local readers, rows = {}, {}
+        for i, item in ipairs(m) do readers[i] = assert(context:open(item)) end
+        local options = { width = 5, height = 4, channels = "gray", scale = 1, batch = 2, threads = 1 }
+        options.context = context
+        for t, numbers in image.batches(readers, options) do
+          for k, i in ipairs(numbers) do
+            assert(image.load(context:open(m[i])):at(1, 1, 3) == t:at(k, 1, 1, 1))
+            rows[#rows + 1] = name_of(m[i]) .. "=" .. t:at(k, 1, 1, 1)
+          end
+        end
+        return rows
+      end]]
+    t:write("pipeline.lua", [[
+      local tm = require "tidemill"
+      local config = tm.ParallelRunConfig { entry_script = "score.lua", mini_batch_size = 5, error_threshold = 2 }
+      local found = tm.Dataset.File.from_archives({ "a.zip", "b.tar" }, { extract = false })
+      local step = tm.ParallelRunStep { name = "score", parallel_run_config = config, inputs = { found } }
+      return tm.Pipeline { name = "case", steps = { step } }]])
+    local r = t:expect_job(0)
+    local expected = {}
+    for i = 1, 12 do
+      if i ~= 4 and i ~= 5 then expected[#expected + 1] = ("%02d.png=%d"):format(i, i) end
+    end
+    assert.same(expected, t:rows())
+    assert.same({ total = 12, succeeded = 10, failed = 2 }, r.result.steps[1].items)
+    local reasons = reasons_of(t)
+    assert.truthy(reasons["04.png"]:find("the file is cut", 1, true), reasons["04.png"])
+    assert.truthy(reasons["05.png"]:find("cannot read", 1, true), reasons["05.png"])
+  end)
+
+  it("have the same scores with 1 and with 4 workers", function()
+    local library = versions.library "1.30"
+    if not library then return pending(versions.MISSING) end
+    local t, before = job.case(), nil
+    local example = here .. "/../../../examples/digits_onnx"
+    assert(os.execute(("cp -r '%s/images' '%s'"):format(example, t:path "in")) == 0)
+    -- ONNX Runtime does not promise the same bits with another number of threads
+    t:script(([[
+      local image, onnx = require "tidemill.image", require "tidemill.onnx"
+      local session
+      function init() session = onnx.InferenceSession("%s/model/digits.onnx", { intra_op_num_threads = 1 }) end
+      function run(m)
+        local rows = {}
+        for t, numbers in image.batches(m, { width = 28, height = 28, channels = "gray", batch = 4 }) do
+          local digits, scores = session:run(t):argmax()
+          for k, i in ipairs(numbers) do
+            rows[#rows + 1] = ("%%s: %%d (%%.9g)"):format(name_of(m[i]), digits[k] - 1, scores[k])
+          end
+        end
+        return rows
+      end]]):format(example))
+    for _, workers in ipairs { 1, 4, 4 } do
+      t:pipeline("mini_batch_size = 7, error_threshold = 0, process_count_per_node = " .. workers)
+      t:expect_job(0, { "--no-reuse", "--job-dir", t:path("job" .. t.runs) },
+        { env = { "TIDEMILL_ONNXRUNTIME=" .. library } })
+      t.step_dir = t:path("job" .. t.runs - 1) .. "/score"
+      local rows = t:rows()
+      assert.equal(200, #rows)
+      assert.same(before or rows, rows)
+      before = rows
+    end
+  end)
 
   it("fail alone if they are broken, with their reasons", function()
     local t = job.case()
@@ -42,11 +141,7 @@ describe("images in run()", function()
     assert.same({ total = COUNT, succeeded = COUNT - 3, failed = 3 }, r.result.steps[1].items)
     assert.equal(COUNT - 3, #t:rows())
     assert.is_nil(t:statuses().RUN_EXCEPTION)
-    local reasons = {}
-    for line in t:read("job/score/failed_items.jsonl"):gmatch "[^\n]+" do
-      local item = json.decode(line)
-      reasons[item.item:match "[^/]+$"] = item.error
-    end
+    local reasons = reasons_of(t)
     for name, words in pairs { ["00003.jpg"] = "empty", ["00010.png"] = "cut", ["00100.png"] = "GIF" } do
       local reason = reasons[name]
       assert.is_truthy(reason and reason:find("cannot read '.*" .. name .. "'") and reason:find(words, 1, true), reason)
