@@ -181,25 +181,32 @@ local function log_loaded(path, model, checked, seconds, is_shared)
   end
 end
 
--- Opens a session, over shared weights if it may. "auto" does without CUDA if it cannot be used.
+-- Opens a session, over shared weights if it may.
+local function load(path, checked, folders)
+  local handle, model, seconds, is_of_gpu, lacks_provider = sharing.open(path, checked, folders)
+  checked.is_shared = handle ~= nil
+  if not handle then
+    handle, model, seconds, is_of_gpu, lacks_provider = c.open(path, checked, folders, path)
+  end
+  return handle, model, seconds, is_of_gpu, lacks_provider
+end
+
+-- "auto" does without CUDA if it cannot be used.
 local function open(path, options)
   local function known()
     local runtime, message = library.runtime()
     return runtime and runtime.providers or plan.raise(("cannot load '%s': %s"):format(path, message))
   end
   local checked, folders = options_of.check(options, known), library.folders()
-  local handle, model, seconds, is_of_gpu, lacks_provider = sharing.open(path, checked, folders)
-  checked.is_shared = handle ~= nil
-  if not handle then
-    handle, model, seconds, is_of_gpu, lacks_provider = c.open(path, checked, folders, path)
-  end
+  local handle, model, seconds, is_of_gpu, lacks_provider = load(path, checked, folders)
   if not handle and lacks_provider and checked.is_auto then
     checked = options_of.without_cuda(options, known, library.with_errors(model))
-    handle, model, seconds, is_of_gpu = c.open(path, checked, folders, path)
+    handle, model, seconds, is_of_gpu = load(path, checked, folders)
   end
   if not handle then
     fail(model, is_of_gpu)
   end
+  sharing.explain(path, checked)
   known() -- the step's result depends on it
   checked.is_on_device, model.is_on_device = model.is_on_device, nil
   return handle, model, seconds, checked

@@ -28,16 +28,12 @@ local function reason_against(checked, worker)
 end
 
 -- Whether "auto" shares: with other workers, and if nothing speaks against it.
-local function is_wanted(path, checked, worker)
+local function is_wanted(checked, worker)
   local is_asked = checked.share_weights == true
   if not is_asked and (checked.share_weights == false or not worker or worker.is_only_worker) then
     return false
   end
-  local why = reason_against(checked, worker)
-  if why and is_asked then
-    log_plain(INFO, path, why)
-  end
-  return why == nil
+  return reason_against(checked, worker) == nil
 end
 
 -- Waits for another worker, and says so.
@@ -72,7 +68,7 @@ end
 --- can be used.
 function M.open(path, checked, folders)
   local worker = library.worker()
-  if not is_wanted(path, checked, worker) then
+  if not is_wanted(checked, worker) then
     return nil
   end
   local copy = copy_of(path, checked, folders, worker.models_dir)
@@ -84,6 +80,14 @@ function M.open(path, checked, folders)
     log_plain(INFO, path, model)
   end
   return handle, model, seconds
+end
+
+--- Says why a loaded session has weights of its own, if the script has asked for others.
+function M.explain(path, checked)
+  local why = checked.share_weights == true and reason_against(checked, library.worker())
+  if why then
+    log_plain(INFO, path, why)
+  end
 end
 
 return M

@@ -64,7 +64,7 @@ local function run_job(t, library, share, o)
   t:write("score.lua", names .. t:read "score.lua")
   t:pipeline(("mini_batch_size = 1, error_threshold = 0, process_count_per_node = %d"):format(workers))
   local r = t:run({ "run", "pipeline.lua", "--progress", "none", "--json", "--no-reuse" },
-    { env = { "TIDEMILL_ONNXRUNTIME=" .. library } })
+    { env = { "TIDEMILL_ONNXRUNTIME=" .. library, o.env } })
   t:expect(r, 0)
   t.step_dir = r.result.job_dir:sub(#t.dir + 2) .. "/score"
   local lines = {}
@@ -114,6 +114,19 @@ describe("share_weights", function()
     for name in lfs.dir(t:path "workspace/models") do assert.is_truthy(name:find "^%.", name) end
     r = t:expect(t:run { "clean", "--yes" }, 0)
     assert.is_truthy(r.err:find("there is nothing to remove", 1, true), r.err)
+  end)
+
+  it("makes a copy where \"auto\" takes the CPU because CUDA has failed", function()
+    local library = needs "1.30"
+    if not library then return end
+    local t = new_case()
+    -- a node that claims to have GPUs, and a library that has no file of its CUDA
+    local rows, log = run_job(t, library, "true", { env = "AZ_BATCHAI_GPU_COUNT_FOUND=2" })
+    assert.same(SCORES, scores(rows))
+    assert.equal(2, count(log, "; the CPU, because CUDA failed: "), log)
+    assert.equal(1, count(log, "prepared the weights of '"), log)
+    assert.equal(2, count(log, " threads, shared weights, ONNX Runtime 1.30.0 of '"), log)
+    assert.equal(0, count(log, "not shared"), log)
   end)
 
   it("takes the plain model if another worker prepares it for too long", function()
