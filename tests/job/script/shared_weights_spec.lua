@@ -4,6 +4,7 @@ package.path = here .. "/../../../examples/?.lua;" .. package.path
 local job = require "support.job"
 local lfs = require "lfs"
 local onnx_writer = require "onnx_writer"
+local programs = require "support.programs"
 local versions = require "support.onnxruntime.versions"
 
 -- y = x * w, `layers` times
@@ -54,7 +55,8 @@ local function new_case(side, layers)
   return t
 end
 
--- Runs a job in the workspace; returns its rows and the lines of its log.
+-- Runs a job in the workspace; returns its rows, and the lines that its workers have logged, from
+-- number `first` on. `meanwhile` is called while it runs.
 local function run_job(t, library, share, o)
   o = o or {}
   jobs = jobs + 1
@@ -63,12 +65,13 @@ local function run_job(t, library, share, o)
   t:script(SCRIPT:format(o.init or "", share))
   t:write("score.lua", names .. t:read "score.lua")
   t:pipeline(("mini_batch_size = 1, error_threshold = 0, process_count_per_node = %d"):format(workers))
-  local r = t:run({ "run", "pipeline.lua", "--progress", "none", "--json", "--no-reuse" },
+  local program = t:start({ "run", "pipeline.lua", "--progress", "none", "--json", "--no-reuse" },
     { env = { "TIDEMILL_ONNXRUNTIME=" .. library, o.env } })
-  t:expect(r, 0)
+  if o.meanwhile then o.meanwhile() end
+  local r = t:expect(t:finish(program), 0)
   t.step_dir = r.result.job_dir:sub(#t.dir + 2) .. "/score"
   local lines = {}
-  for i = 0, workers - 1 do
+  for i = o.first or 0, (o.first or 0) + workers - 1 do
     for line in t:log(("user/entry_script_log/0/process%03d.log.txt"):format(i)):gmatch "[^\n]+" do
       lines[#lines + 1] = line
     end
@@ -85,6 +88,34 @@ local function scores(rows)
 end
 
 local SCORES = { "1 0.00390625", "2 0.0078125" }
+
+-- The names in the folder of the copies, sorted, with KEY for their key.
+local function copies(t)
+  local names = {}
+  for name in lfs.dir(t:path "workspace/models") do
+    if not name:find "^%." then names[#names + 1] = (name:gsub("^%x+", "KEY")) end
+  end
+  table.sort(names)
+  return names
+end
+
+local function is_unfinished(t) return t:has "workspace/models" and copies(t)[2] == "KEY.part" end
+
+-- Kills the worker that makes a copy while that is unfinished. False: it was too fast.
+local function kill_maker(t)
+  programs.wait_until("an unfinished copy", function()
+    return is_unfinished(t) or t:has "workspace/models" and copies(t)[1] == "KEY"
+  end)
+  local pid = t:processes_of("worker")[1]
+  if not pid or not programs.kill(pid, programs.SIGSTOP) then return false end
+  programs.wait_until("a stopped worker", function()
+    local file = io.open("/proc/" .. pid .. "/stat")
+    return not file or file:read("*a"):find "%) [TZ] "
+  end)
+  local is_caught = is_unfinished(t)
+  programs.kill(pid, is_caught and programs.SIGKILL or programs.SIGCONT)
+  return is_caught
+end
 
 local function needs(version)
   local library = versions.library(version)
@@ -147,6 +178,25 @@ describe("share_weights", function()
     assert.equal(1, count(log, "|waiting for another worker, which prepares the weights of '"), log)
     assert.equal(1, count(log, "model.onnx' are not shared: another worker has prepared them for more than 0 s"), log)
     assert.equal(0, count(log, "shared weights"), log)
+  end)
+
+  it("is made by the next worker where one was killed while it made the copy", function()
+    local library = needs "1.30"
+    if not library then return end
+    for _ = 1, 10 do
+      local t, o = new_case(1024), { workers = 1 }
+      o.meanwhile = function() o.first = kill_maker(t) and 1 end -- process000 is killed
+      local rows, log = run_job(t, library, "true", o)
+      if o.first then
+        assert.same(SCORES, scores(rows))
+        assert.equal(1, count(log, "prepared the weights of '"), log)
+        assert.equal(1, count(log, " threads, shared weights, "), log)
+        assert.same({ "KEY", "KEY.lock" }, copies(t))
+        assert.is_truthy(t:log("sys/node/0/_main.txt"):find("process000 .*signal 9"), t:log "sys/node/0/_main.txt")
+        return
+      end
+    end
+    error "each worker was faster than the test"
   end)
 
   it("says why there is no copy, and the job runs", function()
