@@ -9,6 +9,7 @@ return {
   nodes_drain = "its settings choose the nodes",
   nodes_ends = "its settings choose the nodes",
   nodes_files = "its settings choose the nodes",
+  nodes_models = "its settings choose the nodes",
   nodes_late = "its settings choose the nodes",
   nodes_probe = "its settings choose the nodes",
   nodes_resume = "its settings choose the nodes",
