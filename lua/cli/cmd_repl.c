@@ -64,20 +64,28 @@ static int width(void *data)
   return r->prompt ? tm_prompt_width(r->prompt) : 80;
 }
 
-/* `fed`: the result of tidemill_console_feed(). */
+/* A message may have names of files, or lines of other programs. */
+static void say_error(const struct repl *r, const char *message)
+{
+  struct tm_buf text = TM_BUF_NONE;
+  tm_buf_add_str(&text, r->has_color ? "\033[31m" : "");
+  tm_cli_add_shown(&text, message, strlen(message));
+  tm_buf_add_str(&text, r->has_color ? "\033[0m\n" : "\n");
+  fwrite(text.data, 1, text.len, stderr);
+  fflush(stderr);
+  tm_buf_release(&text);
+}
+
+/* `fed`: the result of tidemill_console_feed(). Values are shown in a form of their own. */
 static void say(struct repl *r, int fed, const char *out)
 {
-  bool is_error = fed < 0;
-  FILE *to = is_error ? stderr : stdout;
   fflush(stdout);
-  r->has_failed = r->has_failed || is_error;
-  if (!*out)
-    return;
-  if (is_error && r->has_color)
-    fprintf(to, "\033[31m%s\033[0m\n", out);
-  else
-    fprintf(to, "%s\n", out);
-  fflush(to);
+  r->has_failed = r->has_failed || fed < 0;
+  if (*out && fed < 0)
+    say_error(r, out);
+  else if (*out)
+    printf("%s\n", out);
+  fflush(stdout);
 }
 
 /* ---- Ctrl-C ---- */

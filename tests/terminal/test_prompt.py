@@ -364,6 +364,16 @@ class FromAPipe(Place):
             done = self.pipe(text, *words)
             self.assertEqual((done.stdout.decode(), done.stderr, done.returncode), (out, b"", 0), words)
 
+    def test_an_error_moves_no_cursor(self):
+        """Names of files, for example, come from others."""
+        piece = "error(('x\\27[31m%s\\7\\n\\ttwo'):format('y'))"
+        done = self.pipe(piece + "\n", "repl")
+        self.assertEqual(done.stderr, b"stdin:1: x\\x1B[31my\\x07\n\ttwo\n")
+        with self.terminal() as t:
+            t.ask(piece)
+            self.assertIn(rb"x\x1B[31my\x07", t.raw)
+            self.assertNotIn(b"x\x1b[31my", t.raw)
+
     def test_errors_of_scripts(self):
         self.put("x.lua", "\nlocal function f() error 'bad' end\nf()")
         for words, text, error in (
