@@ -18,16 +18,23 @@ local plan = require "tidemill.plan"
 local band, rshift = bit.band, bit.rshift
 local cast, string_of = ffi.cast, ffi.string
 
-for _, header in ipairs { "column", "column_ops", "frame_ffi" } do
-  local text = require("tidemill.frame." .. header .. "_h"):gsub("\n%s*#[^\n]*", "\n")
-  ffi.cdef(text)
-end
-
 local M = {}
 
+--- Declares the headers of `module`, and returns the functions of x_ops.h, where x is `name`, from
+--- their address.
+function M.load_ops(module, name, headers, address)
+  for _, header in ipairs(headers) do
+    local text = require(module .. "." .. header .. "_h"):gsub("\n%s*#[^\n]*", "\n")
+    ffi.cdef(text)
+  end
+  local ops = cast("const struct tm_" .. name .. "_ops *", address)
+  assert(tonumber(ops["size_of_" .. name]) == ffi.sizeof("struct tm_" .. name),
+    name .. ".h is read differently by C and by Lua")
+  return ops
+end
+
 ---@type table the functions in core/data/frame/column_ops.h
-local ops = cast("const struct tm_column_ops *", c.ops)
-assert(tonumber(ops.size_of_column) == ffi.sizeof "struct tm_column", "column.h is read differently by C and by Lua")
+local ops = M.load_ops("tidemill.frame", "column", { "column", "column_ops", "frame_ffi" }, c.ops)
 M.ops = ops
 
 local BOOL, LONG, DOUBLE, STRING, DATETIME = 1, 2, 3, 4, 5

@@ -18,16 +18,10 @@ local shown = require("tidemill.frame.values").shown
 
 local cast, string_of = ffi.cast, ffi.string
 
-for _, header in ipairs { "tensor", "tensor_ops", "tensor_ffi" } do
-  local text = require("tidemill.tensor." .. header .. "_h"):gsub("\n%s*#[^\n]*", "\n")
-  ffi.cdef(text)
-end
-
 local M = {}
 
 ---@type table the functions in core/data/tensor/tensor_ops.h
-local ops = cast("const struct tm_tensor_ops *", c.ops)
-assert(tonumber(ops.size_of_tensor) == ffi.sizeof "struct tm_tensor", "tensor.h is read differently by C and by Lua")
+local ops = frame.load_ops("tidemill.tensor", "tensor", { "tensor", "tensor_ops", "tensor_ffi" }, c.ops)
 M.ops = ops
 
 local refuse = frame.refuse

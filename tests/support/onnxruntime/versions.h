@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Writes a line for the end of tests/run.sh. */
 static inline void note_skipped_case(const char *file, const char *reason)
@@ -40,5 +42,18 @@ static inline const char *find_onnxruntime(const char *version, const char *file
     if (!(library))                                                                                \
       skip();                                                                                      \
   } while (0)
+
+/* Runs cases in a process of their own, because a process loads one version (ort_runtime.h). */
+static inline void run_in_child(void (*cases)(const char *library), const char *library)
+{
+  int status;
+  pid_t child = fork();
+  if (child == 0) {
+    cases(library);
+    _exit(0);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+}
 
 #endif

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "folder.h"
 #include "model/model_session.h"
@@ -223,19 +222,11 @@ static void all_cases(const char *library)
   loading_can_be_stopped(library);
 }
 
-/* One version in a process: see ort_runtime.h. */
 static void the_oldest_version(void **state)
 {
   const char *library;
   NEED_ONNXRUNTIME(library, "1_17");
-  pid_t child = fork();
-  if (child == 0) {
-    all_cases(library);
-    _exit(0);
-  }
-  int status;
-  assert_int_equal(waitpid(child, &status, 0), child);
-  assert_int_equal(status, 0);
+  run_in_child(all_cases, library);
 }
 
 static void a_new_version(void **state)

@@ -350,19 +350,17 @@ static void a_stop_leaves_nothing(const char *library)
 
 /* ---- the versions ---- */
 
+static void refuses_the_version(const char *library)
+{
+  begin();
+  gives(library, TM_PREPARED_PLAIN, "ONNX Runtime 1.17.0 cannot do that; 1.21 or newer can");
+}
+
 static void an_old_version_makes_none(void **state)
 {
   const char *library;
   NEED_ONNXRUNTIME(library, "1_17");
-  pid_t child = fork(); /* one version in a process */
-  if (child == 0) {
-    begin();
-    gives(library, TM_PREPARED_PLAIN, "ONNX Runtime 1.17.0 cannot do that; 1.21 or newer can");
-    _exit(0);
-  }
-  int status;
-  assert_int_equal(waitpid(child, &status, 0), child);
-  assert_int_equal(status, 0);
+  run_in_child(refuses_the_version, library);
 }
 
 static void a_new_version_makes_copies(void **state)
