@@ -20,6 +20,7 @@
 #include "data/rows/encoding.h"
 
 #define PIECE ((size_t)64 << 10) /* bytes; with its ends it fits the second-level cache */
+#define AHEAD ((size_t)4 << 20)  /* bytes for whose rows there is room at once, at most */
 
 struct tm_delimited *tm_delimited_new(const struct tm_dialect *dialect,
                                       const struct tm_schema *schema, enum tm_scan_kind kind)
@@ -29,6 +30,7 @@ struct tm_delimited *tm_delimited_new(const struct tm_dialect *dialect,
   d->schema = schema;
   d->max_record = tm_max_record_size(&dialect->limits);
   tm_scan_init(&d->scan, dialect, kind);
+  d->shorts = tm_short_kernel(kind);
   d->plain_fields = tm_xcalloc(schema->len, sizeof *d->plain_fields);
   for (size_t i = 0; i < schema->len; i++)
     if (!schema->columns[i].of_file)
@@ -178,6 +180,7 @@ static int find_rows(struct tm_delimited *d, struct piece *p, struct tm_err *err
 {
   uint32_t first = 0, expected = (uint32_t)d->source.fields_len;
   bool is_odd = expected == 1; /* an empty line has one field too */
+  p->fields_least = expected;
   for (size_t i = 0; i < d->marks.rows_len; i++) {
     struct row row = { first, d->marks.rows[i] - first };
     first = d->marks.rows[i];
@@ -187,6 +190,8 @@ static int find_rows(struct tm_delimited *d, struct piece *p, struct tm_err *err
         return rc;
       if (rc == 0)
         continue; /* keeps (2) */
+      if (row.count < p->fields_least)
+        p->fields_least = row.count;
     }
     d->rows[p->rows_len++] = row;
   }
@@ -225,9 +230,22 @@ static bool must_look(const struct tm_delimited *d, const char *p, size_t n)
   return d->dialect->encoding != TM_ENCODING_UTF8 || !tm_rows_is_utf8(p, n);
 }
 
-/* Returns the bytes of its whole rows. */
+/* Makes room for the rows of `n` bytes, if they are like those of the piece: columns that grow row
+ * by row are copied. */
+static void make_columns(struct tm_delimited *d, const struct piece *p, size_t n)
+{
+  double bytes = (double)(n < AHEAD ? n : AHEAD) * 65 / 64;
+  double rows = (double)p->rows_len * bytes / (double)p->len;
+  for (size_t i = 0; i < d->source.fields_len; i++) {
+    int32_t column = d->source.fields[i];
+    if (column >= 0 && !d->builder.columns[column].is_left_out)
+      tm_builder_reserve(&d->builder.columns[column], (int64_t)rows);
+  }
+}
+
+/* Returns the bytes of its whole rows. `expected`: those for whose rows it makes room, or 0. */
 static int64_t add_piece(struct tm_delimited *d, const char *text, size_t n, bool is_last,
-                         struct tm_err *err)
+                         size_t expected, struct tm_err *err)
 {
   d->scan.saw_quote = d->scan.saw_high = false;
   tm_scan_fields(&d->scan, text, n, &d->marks);
@@ -251,6 +269,8 @@ static int64_t add_piece(struct tm_delimited *d, const char *text, size_t n, boo
   int rc = n > d->max_record ? check_lengths(d, &p, err) : 0;
   if (rc == 0)
     rc = find_rows(d, &p, err);
+  if (rc == 0 && expected > 0 && whole > 0)
+    make_columns(d, &p, expected);
   if (rc == 0)
     rc = add_columns(d, &p, err);
   if (rc < 0)
@@ -265,7 +285,7 @@ int64_t tm_delimited_add(struct tm_delimited *d, const char *p, size_t n, bool i
   size_t at = 0, size = PIECE;
   while (at < n) {
     size_t left = n - at, len = left < size ? left : size;
-    int64_t got = add_piece(d, p + at, len, is_last && len == left, err);
+    int64_t got = add_piece(d, p + at, len, is_last && len == left, at == 0 ? n : 0, err);
     if (got < 0)
       return got;
     at += (size_t)got;

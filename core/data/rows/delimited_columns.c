@@ -8,6 +8,7 @@
 
 #include "data/rows/delimited_own.h"
 #include "data/rows/encoding.h"
+#include "data/rows/short_numbers.h"
 #include "data/rows/value.h"
 
 /* p is NULL if the row has no such field. */
@@ -114,31 +115,118 @@ static bool parse_moment(const struct tm_delimited *d, size_t column, const stru
   return c->formats_len == 0 && tm_value_datetime(f->p, f->n, out);
 }
 
-/* A loop for each type. */
-#define ADD_VALUES(name, value_type, member, parse)                                                \
-  static int add_##name(struct tm_delimited *d, const struct piece *p, size_t column,              \
-                        uint32_t field, struct tm_err *err)                                        \
+/* A function for each type, which adds one row. */
+#define ADD_VALUE(name, value_type, member, parse)                                                 \
+  static inline int add_##name(struct tm_delimited *d, const struct piece *p, size_t row,          \
+                               size_t column, uint32_t field, struct tm_err *err)                  \
   {                                                                                                \
     struct tm_column_builder *b = &d->builder.columns[column];                                     \
-    tm_builder_reserve(b, (int64_t)p->rows_len);                                                   \
+    struct field f = field_of(p, row, field);                                                      \
+    value_type v;                                                                                  \
+    int rc = is_quote(p, &f) ? take_quoted(d, p, (int32_t)column, &f, err) : 0;                    \
+    if (rc < 0)                                                                                    \
+      return rc;                                                                                   \
+    if (f.n == 0 || !(parse))                                                                      \
+      return add_misfit(d, p, row, field, column, &f, err);                                        \
+    b->member[b->len++] = v;                                                                       \
+    return 0;                                                                                      \
+  }
+
+ADD_VALUE(long, int64_t, i64, tm_value_long(f.p, f.n, &v))
+ADD_VALUE(double, double, f64, tm_value_double(f.p, f.n, &v))
+ADD_VALUE(bool, uint8_t, b8, tm_value_bool(f.p, f.n, &v))
+ADD_VALUE(moment, int64_t, i64, parse_moment(d, column, &f, &v))
+
+/* A loop for each type. */
+#define ADD_VALUES(name)                                                                           \
+  static int add_##name##s(struct tm_delimited *d, const struct piece *p, size_t column,           \
+                           uint32_t field, struct tm_err *err)                                     \
+  {                                                                                                \
+    tm_builder_reserve(&d->builder.columns[column], (int64_t)p->rows_len);                         \
     for (size_t i = 0; i < p->rows_len; i++) {                                                     \
-      struct field f = field_of(p, i, field);                                                      \
-      value_type v;                                                                                \
-      int rc = is_quote(p, &f) ? take_quoted(d, p, (int32_t)column, &f, err) : 0;                  \
+      int rc = add_##name(d, p, i, column, field, err);                                            \
       if (rc < 0)                                                                                  \
-        return rc;                                                                                 \
-      if (f.n > 0 && parse)                                                                        \
-        b->member[b->len++] = v;                                                                   \
-      else if ((rc = add_misfit(d, p, i, field, column, &f, err)) < 0)                             \
         return rc;                                                                                 \
     }                                                                                              \
     return 0;                                                                                      \
   }
 
-ADD_VALUES(longs, int64_t, i64, tm_value_long(f.p, f.n, &v))
-ADD_VALUES(doubles, double, f64, tm_value_double(f.p, f.n, &v))
-ADD_VALUES(bools, uint8_t, b8, tm_value_bool(f.p, f.n, &v))
-ADD_VALUES(moments, int64_t, i64, parse_moment(d, column, &f, &v))
+ADD_VALUES(bool)
+ADD_VALUES(moment)
+
+/* The texts of a field in n rows. Those without eight bytes of the piece before their end are left
+ * out: the first ones of the piece. */
+static void gather(struct tm_short_texts *to, const struct piece *p, size_t row, size_t n,
+                   uint32_t field)
+{
+  for (size_t i = 0; i < n; i++) {
+    struct field f = field_of(p, row + i, field);
+    const char *end = f.p + f.n;
+    bool is_there = f.p != NULL && end - p->text >= TM_SHORT_MAX;
+    to->lens[i] = is_there ? f.n : 0;
+    to->words[i] = is_there ? tm_get_u64(end - TM_SHORT_MAX) : 0;
+  }
+}
+
+/* The same where every row has this field and another one behind it. */
+static void gather_inner(struct tm_short_texts *to, const struct piece *p, size_t row, size_t n,
+                         uint32_t field)
+{
+  const struct row *rows = p->rows + row;
+  const uint32_t *ends = p->ends + field;
+  for (size_t i = 0; i < n; i++) {
+    const uint32_t *end = ends + rows[i].first;
+    size_t at = *end < TM_SHORT_MAX ? TM_SHORT_MAX : *end;
+    to->lens[i] = at == *end ? *end - (end[-1] + 1u) : 0;
+    to->words[i] = tm_get_u64(p->text + at - TM_SHORT_MAX);
+  }
+}
+
+static void find_short(struct tm_short_texts *to, const struct piece *p, size_t row, size_t n,
+                       uint32_t field)
+{
+  if (field + 1 < p->fields_least && p->len >= TM_SHORT_MAX)
+    gather_inner(to, p, row, n, field);
+  else
+    gather(to, p, row, n, field);
+}
+
+/* The loop for numbers: short ones several at a time, and the others one by one. Where a block has
+ * few short ones, the rest of the piece is not searched for them. */
+#define ADD_NUMBERS(name, value_type, member)                                                      \
+  static int add_##name##s(struct tm_delimited *d, const struct piece *p, size_t column,           \
+                           uint32_t field, struct tm_err *err)                                     \
+  {                                                                                                \
+    struct tm_column_builder *b = &d->builder.columns[column];                                     \
+    value_type values[TM_SHORT_MANY];                                                              \
+    bool are_short = p->rows_len > 1;                                                              \
+    tm_builder_reserve(b, (int64_t)p->rows_len);                                                   \
+    for (size_t row = 0; row < p->rows_len; row += TM_SHORT_MANY) {                                \
+      size_t n = p->rows_len - row < TM_SHORT_MANY ? p->rows_len - row : TM_SHORT_MANY;            \
+      uint32_t good = 0;                                                                           \
+      if (are_short) {                                                                             \
+        find_short(&d->texts, p, row, n, field);                                                   \
+        good = d->shorts->name##s(&d->texts, n, values);                                           \
+        are_short = (size_t)__builtin_popcount(good) >= n / 2;                                     \
+      }                                                                                            \
+      if (good == UINT32_MAX) {                                                                    \
+        memcpy(b->member + b->len, values, sizeof values);                                         \
+        b->len += TM_SHORT_MANY;                                                                   \
+        continue;                                                                                  \
+      }                                                                                            \
+      for (size_t i = 0; i < n; i++) {                                                             \
+        int rc = 0;                                                                                \
+        if (good >> i & 1)                                                                         \
+          b->member[b->len++] = values[i];                                                         \
+        else if ((rc = add_##name(d, p, row + i, column, field, err)) < 0)                         \
+          return rc;                                                                               \
+      }                                                                                            \
+    }                                                                                              \
+    return 0;                                                                                      \
+  }
+
+ADD_NUMBERS(long, int64_t, i64)
+ADD_NUMBERS(double, double, f64)
 
 /* Text with non-ASCII characters. */
 static int add_converted(struct tm_delimited *d, const struct piece *p, size_t row, uint32_t field,

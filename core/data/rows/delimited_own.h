@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "data/rows/delimited.h"
+#include "data/rows/short_numbers.h"
 
 struct row {
   uint32_t first; /* number of its first field in the piece */
@@ -19,8 +20,9 @@ struct piece {
   const uint32_t *ends; /* ends[-1] + 1 is 0 */
   const struct row *rows;
   size_t rows_len;
-  bool has_quotes; /* somewhere */
-  bool has_high;   /* bytes above 127 that must be checked in each text */
+  uint32_t fields_least; /* of a row */
+  bool has_quotes;       /* somewhere */
+  bool has_high;         /* bytes above 127 that must be checked in each text */
 };
 
 struct tm_delimited {
@@ -29,6 +31,8 @@ struct tm_delimited {
   struct tm_delimited_source source;
   size_t max_record; /* bytes */
   struct tm_scan scan;
+  const struct tm_short_kernel *shorts;
+  struct tm_short_texts texts;
   struct tm_marks marks;
   struct row *rows;
   size_t rows_cap;

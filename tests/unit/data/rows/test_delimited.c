@@ -79,6 +79,44 @@ static void values_have_their_types(void **state)
   rig_release(&g);
 }
 
+/* Numbers go through in blocks: a row of each kind at every place of a block, with each end of
+ * line. */
+static void numbers_in_blocks(void **state)
+{
+  static const struct {
+    const char *row, *values;
+  } odd[] = {
+    { "12345678,9,1234.567,-.5", "12345678|9|1234.567|-0.5\n" },
+    { "123456789,9,1234.5678,5.", "123456789|9|1234.5678|5\n" },
+    { "1", "1|-|-|-\n" },
+    { "1,2,3", "1|2|3|-\n" },
+    { "1,2,3,4,5", "1|2|3|4\n" },
+    { "\"1\",\"2\",\"3\",\"4.5\"", "1|2|3|4.5\n" },
+    { ",,,", "-|-|-|-\n" },
+    { " 1 ,+2,1e1,nan", "1|2|10|nan\n" },
+    { "1.5,x,y,1.2.3", "-|-|-|-\n" },
+    { "-7,8,-0.25,12345678", "-7|8|-0.25|12345678\n" },
+  };
+  static const char *const ends[] = { "\n", "\r\n" };
+  struct rig g;
+  struct tm_buf text = TM_BUF_NONE, want = TM_BUF_NONE;
+  rig_init(&g, "a:long b:long c:double d:double");
+  for (size_t i = 0; i < 2 * 80 * TM_COUNT_OF(odd); i++) {
+    const char *end = ends[i & 1];
+    size_t at = i / 2 % 80, kind = i / 160;
+    tm_buf_clear(&text);
+    tm_buf_clear(&want);
+    for (size_t k = 0; k < 80; k++) {
+      tm_buf_printf(&text, "%s%s", k == at ? odd[kind].row : "7,42,2.5,-1.25", end);
+      tm_buf_add_str(&want, k == at ? odd[kind].values : "7|42|2.5|-1.25\n");
+    }
+    assert_string_equal(read_text(&g, tm_buf_str(&text)), tm_buf_str(&want));
+  }
+  tm_buf_release(&text);
+  tm_buf_release(&want);
+  rig_release(&g);
+}
+
 static void formats_are_tried_in_turn(void **state)
 {
   struct rig g;
@@ -358,6 +396,7 @@ static void long_fields(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(values_have_their_types),
+    cmocka_unit_test(numbers_in_blocks),
     cmocka_unit_test(formats_are_tried_in_turn),
     cmocka_unit_test(deviations),
     cmocka_unit_test(deviations_are_counted),
