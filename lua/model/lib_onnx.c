@@ -7,6 +7,8 @@
 #include "model/lib_onnx.h"
 
 #include <lauxlib.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -25,6 +27,7 @@
 #define TM_SESSION "tidemill.onnx.session"
 
 struct session {
+  char *shown;                      /* the model's path, for messages */
   struct tm_model_session *session; /* NULL: closed */
   const struct tm_tensor **inputs;  /* of a call, one for each input */
   size_t *outputs, outputs_len;     /* the wanted ones of a call */
@@ -218,7 +221,7 @@ static struct session *check_session(lua_State *L)
 
   if (!s->session) {
     struct tm_err err;
-    tm_err_set(&err, TM_EUSAGE, "the session is closed");
+    tm_err_set(&err, TM_EUSAGE, "cannot run '%s': the session is closed", s->shown);
     tm_lua_raise(L, &err);
   }
   return s;
@@ -232,7 +235,17 @@ static int session_close(lua_State *L)
   tm_model_session_close(s->session);
   free(s->inputs);
   free(s->outputs);
-  *s = (struct session) { 0 };
+  *s = (struct session) { .shown = s->shown };
+  return 0;
+}
+
+static int session_collect(lua_State *L)
+{
+  struct session *s = luaL_checkudata(L, 1, TM_SESSION);
+
+  session_close(L);
+  free(s->shown);
+  s->shown = NULL;
   return 0;
 }
 
@@ -268,6 +281,7 @@ static int open_body(void *data)
   if (!o->to->session)
     return o->err.code;
   const struct tm_signature *s = &tm_model_session_model(o->to->session)->signature;
+  o->to->shown = tm_xstrdup(o->options.shown);
   o->to->inputs = tm_xcalloc(s->inputs.len + 1, sizeof *o->to->inputs);
   o->to->outputs = tm_xcalloc(s->outputs.len + 1, sizeof *o->to->outputs);
   return 0;
@@ -379,17 +393,34 @@ static const struct tm_tensor *take_tensor(lua_State *L, int at, const char *nam
   return tm_lua_check_tensor(L, at);
 }
 
-static void take_single(lua_State *L, struct session *s, const struct tm_model_values *inputs)
+/* Raises: `what` was given instead of tensors by name. */
+static void refuse_nameless(lua_State *L, const struct tm_model_values *inputs, const char *what)
 {
   struct tm_err err;
 
-  if (inputs->len != 1) {
-    tm_err_set(&err, TM_EUSAGE,
-               "one tensor was given, and the model has %zu inputs; accepted: a table by name, { "
-               "%s = tensor, ... }",
-               inputs->len, inputs->len > 0 ? inputs->at[0].name : "name");
-    refuse(L, &err);
-  }
+  tm_err_set(&err, TM_EUSAGE,
+             "%s, and the model has %zu input%s; accepted: a table by name, { %s = tensor%s }",
+             what, inputs->len, inputs->len == 1 ? "" : "s",
+             inputs->len > 0 ? inputs->at[0].name : "name", inputs->len == 1 ? "" : ", ...");
+  refuse(L, &err);
+}
+
+/* A key that is not a name. A number is not converted, which would confuse lua_next(). */
+static void refuse_key(lua_State *L, int at, const struct tm_model_values *inputs)
+{
+  char what[80];
+
+  if (lua_type(L, at) == LUA_TNUMBER)
+    snprintf(what, sizeof what, "the inputs have the key %.14g", lua_tonumber(L, at));
+  else
+    snprintf(what, sizeof what, "the inputs have a %s as a key", luaL_typename(L, at));
+  refuse_nameless(L, inputs, what);
+}
+
+static void take_single(lua_State *L, struct session *s, const struct tm_model_values *inputs)
+{
+  if (inputs->len != 1)
+    refuse_nameless(L, inputs, "one tensor was given");
   s->inputs[0] = tm_lua_check_tensor(L, 2);
 }
 
@@ -404,12 +435,15 @@ static void take_inputs(lua_State *L, struct session *s, const struct tm_model_v
   }
   luaL_checktype(L, 2, LUA_TTABLE);
   lua_pushnil(L);
-  while (lua_next(L, 2)) { /* [name, tensor]; a number is not converted, which would confuse it */
-    const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
+  while (lua_next(L, 2)) { /* [name, tensor] */
+    int value = lua_gettop(L);
+    if (lua_type(L, value - 1) != LUA_TSTRING)
+      refuse_key(L, value - 1, inputs);
+    const char *name = lua_tostring(L, value - 1);
     int i = tm_model_values_find(inputs, "input", name, &err);
     if (i < 0)
       refuse(L, &err);
-    s->inputs[i] = take_tensor(L, lua_gettop(L), name);
+    s->inputs[i] = take_tensor(L, value, name);
     lua_pop(L, 1);
   }
 }
@@ -471,14 +505,16 @@ static int onnx_run(lua_State *L)
   if (tm_lua_call_stoppable(L, &call) < 0)
     return push_failure(L, &r.err);
   for (size_t i = 0; i < s->outputs_len; i++)
-    if (!tm_lua_push_output(L, &s->results, i, &r.err))
+    if (!tm_lua_push_output(L, &s->results, i, &r.err)) {
+      tm_err_wrap(&r.err, "cannot run '%s'", s->shown);
       return tm_lua_push_err(L, &r.err);
+    }
   tm_results_release(&s->results);
   return (int)s->outputs_len;
 }
 
 static const luaL_Reg session_methods[] = {
-  { "__gc", session_close },
+  { "__gc", session_collect },
   { NULL, NULL },
 };
 

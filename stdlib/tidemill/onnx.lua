@@ -139,10 +139,15 @@ setmetatable(Session, {
 })
 local session_meta = { __index = Session, __name = "InferenceSession" }
 
+-- "1 node", "3 nodes"
+local function counted(n, word)
+  return ("%d %s%s"):format(n, word, n == 1 and "" or "s")
+end
+
 local function placement(model)
   local words = {}
   for i, provider in ipairs(model.providers) do
-    words[i] = ("%s (%d nodes)"):format(provider.name, provider.nodes)
+    words[i] = ("%s (%s)"):format(provider.name, counted(provider.nodes, "node"))
   end
   return table.concat(words, ", ")
 end
@@ -173,9 +178,9 @@ local function log_loaded(path, model, checked, seconds, is_shared)
   local runtime = library.runtime()
   library.drain()
   library.log(checked.lacks_cuda and 2 or 1,
-    ("loaded '%s' in %.2f s: %s, %d threads, %sONNX Runtime %s of '%s'%s"):format(path, seconds, placement(model),
-      checked.intra_op_num_threads, is_shared and "shared weights, " or "", runtime.version, runtime.path,
-      choice(checked)))
+    ("loaded '%s' in %.2f s: %s, %s, %sONNX Runtime %s of '%s'%s"):format(path, seconds, placement(model),
+      counted(checked.intra_op_num_threads, "thread"), is_shared and "shared weights, " or "", runtime.version,
+      runtime.path, choice(checked)))
   if checked.is_on_device then
     log_left(path, model)
   end
@@ -228,12 +233,12 @@ end
 --- session has weights of its own, and the log says why. `tidemill clean` removes the copies.
 ---
 --- `providers` is a list of names in order of preference: "CPU", "CUDA", or another that the
---- library has, each optionally with settings: { "CUDA", gpu_mem_limit = "4GB" }. The CPU takes
---- nodes that the others cannot run only if it is in the list. If one of them cannot be used,
---- InferenceSession() raises with the reason. "auto" takes CUDA if the worker was given a GPU and
---- CUDA can be loaded, else the CPU; the worker's log says which and why. The worker's GPU is
---- device 0. A GPU that lacks memory fails the try. After another failure of a GPU, a fresh process
---- takes the worker's place.
+--- library has, in any case and also as "CUDAExecutionProvider", each optionally with settings:
+--- { "CUDA", gpu_mem_limit = "4GB" }. The CPU takes nodes that the others cannot run only if it is
+--- in the list. If one of them cannot be used, InferenceSession() raises with the reason. "auto"
+--- takes CUDA if the worker was given a GPU and CUDA can be loaded, else the CPU; the worker's log
+--- says which and why. The worker's GPU is device 0. A GPU that lacks memory fails the try. After
+--- another failure of a GPU, a fresh process takes the worker's place.
 ---
 --- A model that cannot be loaded raises, with the reason. So does a missing library: onnx.runtime()
 --- looks for it without raising.

@@ -68,7 +68,18 @@ local SUFFIX = "ExecutionProvider"
 
 -- "CPU" of "CPUExecutionProvider"
 local function short_name(name)
-  return name:sub(-#SUFFIX) == SUFFIX and name:sub(1, -#SUFFIX - 1) or name
+  return name:sub(-#SUFFIX):lower() == SUFFIX:lower() and name:sub(1, -#SUFFIX - 1) or name
+end
+
+-- As the library takes them; it knows no other case.
+local spelled = {}
+for name in ("CPU CUDA WebGPU XNNPACK QNN SNPE OpenVINO AZURE VitisAI MIGraphX NvTensorRtRtx"):gmatch "%S+" do
+  spelled[name:lower()] = name
+end
+
+-- "CUDA" of "cuda" or "CUDAExecutionProvider"; another name stays as it is.
+local function spelling(name)
+  return spelled[short_name(name):lower()] or name
 end
 
 local function provider_of(given, i)
@@ -86,7 +97,7 @@ local function provider_of(given, i)
   for _, setting in ipairs(list) do
     setting[2] = in_bytes(setting[2])
   end
-  return { name = name, settings = list }
+  return { name = spelling(name), settings = list }
 end
 
 -- The arena grows by what is asked for, not by doubling: other workers may share the GPU. The
@@ -112,7 +123,7 @@ end
 -- Refuses a provider that the library was not built with. Its list and the names that it takes
 -- differ in their case.
 local function check_known(provider, known)
-  local names, is_cuda = {}, short_name(provider.name) == "CUDA"
+  local names, is_cuda = {}, provider.name == "CUDA"
   for i, name in ipairs(known) do
     names[i] = short_name(name)
     if names[i]:lower() == short_name(provider.name):lower() then
@@ -125,7 +136,7 @@ end
 
 local function has_cuda(known)
   for _, name in ipairs(known) do
-    if short_name(name) == "CUDA" then
+    if spelling(name) == "CUDA" then
       return true
     end
   end
@@ -157,7 +168,7 @@ local function providers_of(given, known)
   local list = {}
   for i, item in ipairs(given) do
     local provider = provider_of(item, i)
-    if short_name(provider.name) == "CPU" then
+    if provider.name == "CPU" then
       if i < #given then
         refuse("the provider CPU takes every node, so that those behind it would have none; name it last")
       end
@@ -167,7 +178,7 @@ local function providers_of(given, known)
       return list, true
     end
     check_known(provider, known())
-    list[i] = short_name(provider.name) == "CUDA" and with_defaults(provider) or provider
+    list[i] = provider.name == "CUDA" and with_defaults(provider) or provider
   end
   return list, false
 end

@@ -173,6 +173,11 @@ refused("the outputs are a list without names; accepted: a list of names", score
 refused("run: output 'y' is named twice", scores.run, scores, rows, { "y", "y" })
 refused("one tensor was given, and the model has 2 inputs; accepted: a table by name, { a = tensor, ... }",
   two.run, two, rows)
+refused("the inputs have the key 1, and the model has 1 input; accepted: a table by name, { x = tensor }",
+  scores.run, scores, { rows })
+refused("the inputs have the key 1, and the model has 2 inputs; accepted: a table by name, { a = tensor, ... }",
+  two.run, two, { floats { 1 }, floats { { 2 } } })
+refused("the inputs have a boolean as a key, and the model has 1 input", scores.run, scores, { [true] = rows })
 refused("the data frame has 2 columns (p, q), and the model's input 'x' takes 3; choose them with df:select(...)",
   scores.run, scores, frame.from_table { { "p", { 1 } }, { "q", { 2 } } })
 refused("column 'r' is of type string", scores.run, scores,
@@ -211,7 +216,7 @@ refused("axis 'n' is 4 in input 'a' [4] and 2 in input 'b' [2]; give it one size
 same("{0 0}", large:run(tensor.from_table("int64", { 2 })))
 scores:close()
 scores:close()
-refused("the session is closed", scores.run, scores, rows)
+refused("cannot run 'scores.onnx': the session is closed", scores.run, scores, rows)
 refused("InferenceSession has no 'input'; did you mean 'inputs'?", function() return four.input end)
 
 -- refusals of a session
@@ -231,6 +236,9 @@ session("option 'providers' is 'CPU'; accepted: \"auto\", or a list of names", "
 session("ONNX Runtime has no provider 'CUP'; this one has: ", "four.onnx", { providers = { "CUP" } })
 session("the provider CPU takes every node", "four.onnx", { providers = { "CPU", "CPU" } })
 session("option 'share_weights' is 'yes'; accepted: \"auto\", true or false", "four.onnx", { share_weights = "yes" })
+for _, name in ipairs { "CPU", "cpu", "CPUExecutionProvider", "cpuexecutionprovider" } do
+  same(products, onnx.InferenceSession("scores.onnx", { providers = { name } }):run(rows))
+end
 session("option 'config' has the key 1", "four.onnx", { config = { "x" } })
 ]]
 
@@ -351,7 +359,7 @@ describe("a model", function()
       assert.same({ "2 0 -1", "2 0 -1" }, t:rows())
       local log = t:log "user/entry_script_log/0/process000.log.txt"
       assert.is_truthy(log:find("|INFO|%d+|process000|loaded '[^']*/scores.onnx' in %d+%.%d+ s: "
-        .. "CPUExecutionProvider %(1 nodes%), 3 threads, ONNX Runtime 1%.%d+%.%d+ of '"), log)
+        .. "CPUExecutionProvider %(1 node%), 3 threads, ONNX Runtime 1%.%d+%.%d+ of '"), log)
       assert.is_truthy(log:find(library, 1, true), log)
     end)
 

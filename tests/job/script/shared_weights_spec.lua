@@ -132,7 +132,7 @@ describe("share_weights", function()
     local rows, log = run_job(t, library, "true")
     assert.same(SCORES, scores(rows))
     assert.equal(1, count(log, "prepared the weights of '"), log)
-    assert.equal(2, count(log, " threads, shared weights, ONNX Runtime 1.30.0 of '"), log)
+    assert.equal(2, count(log, ", shared weights, ONNX Runtime 1.30.0 of '"), log)
     assert.equal(0, count(log, "|WARNING|"), log) -- of the library's either
     rows, log = run_job(t, library, "true")
     assert.same(SCORES, scores(rows))
