@@ -1,6 +1,7 @@
 /* lua_onnx.c - see lua_onnx.h. */
 #include "model/lua_onnx.h"
 
+#include <inttypes.h>
 #include <lauxlib.h>
 
 #include "data/tensor/tensor_ops.h"
@@ -120,18 +121,48 @@ static void push_element(lua_State *L, const struct tm_tensor *t, int64_t i)
   }
 }
 
-/* {key = value} of two tensors. */
-static void push_map(lua_State *L, const struct tm_value *v)
+/* Whether a number of Lua holds an element. A 64-bit integer of FFI would, but as a key it is found
+ * by nobody. */
+static bool is_exact(const struct tm_tensor *t, int64_t i)
 {
-  const struct tm_tensor *keys = &v->items[0].tensor, *values = &v->items[1].tensor;
-  int64_t n = tm_tensor_count(keys), given = tm_tensor_count(values);
+  const int64_t most = INT64_C(1) << 53;
+
+  if (t->type == TM_TENSOR_INT64)
+    return ((const int64_t *)t->data)[i] >= -most && ((const int64_t *)t->data)[i] <= most;
+  return t->type != TM_TENSOR_UINT64 || ((const uint64_t *)t->data)[i] <= (uint64_t)most;
+}
+
+static void refuse_inexact(const struct tm_tensor *t, int64_t i, size_t output, struct tm_err *err)
+{
+  bool is_signed = t->type == TM_TENSOR_INT64;
+  uint64_t bits = ((const uint64_t *)t->data)[i];
+
+  tm_err_set(err, TM_EINPUT,
+             "output %zu has the %s %s%" PRIu64 " in a map, which a number of Lua does not hold "
+             "(beyond 2^53); ask for the other outputs by name: session:run(inputs, { name })",
+             output + 1, is_signed ? "int64" : "uint64", is_signed && bits >> 63 ? "-" : "",
+             is_signed && bits >> 63 ? 0 - bits : bits);
+}
+
+/* {key = value} of two tensors. On an error nothing is pushed. */
+static bool push_map(lua_State *L, const struct tm_value *v, size_t output, struct tm_err *err)
+{
+  const struct tm_tensor *parts[] = { &v->items[0].tensor, &v->items[1].tensor };
+  int64_t n = tm_tensor_count(parts[0]), given = tm_tensor_count(parts[1]);
 
   lua_createtable(L, 0, (int)(n < 1000 ? n : 1000));
   for (int64_t i = 0; i < n && i < given; i++) {
-    push_element(L, keys, i);
-    push_element(L, values, i);
+    for (int k = 0; k < 2; k++) {
+      if (!is_exact(parts[k], i)) {
+        refuse_inexact(parts[k], i, output, err);
+        lua_pop(L, 1 + k);
+        return false;
+      }
+      push_element(L, parts[k], i);
+    }
     lua_rawset(L, -3);
   }
+  return true;
 }
 
 /* A tensor of one value and memory of its own. */
@@ -152,15 +183,12 @@ static bool push_tensor(lua_State *L, const struct tm_results *r, size_t i, stru
 }
 
 /* An item of a sequence. */
-static void push_item(lua_State *L, const struct tm_value *v)
+static bool push_item(lua_State *L, const struct tm_value *v, size_t output, struct tm_err *err)
 {
   struct tm_value item = *v;
   const struct tm_results one = { .outputs = 1, .pieces = 1, .at = &item };
 
-  if (v->kind == TM_VALUE_MAP)
-    push_map(L, v);
-  else
-    (void)push_tensor(L, &one, 0, NULL); /* one piece always joins */
+  return v->kind == TM_VALUE_MAP ? push_map(L, v, output, err) : push_tensor(L, &one, 0, err);
 }
 
 /* The items of all pieces. */
@@ -181,7 +209,10 @@ static bool push_sequence(lua_State *L, const struct tm_results *r, size_t i, st
       return false;
     }
     for (size_t e = 0; e + fill < v->len; e++) {
-      push_item(L, &v->items[e]);
+      if (!push_item(L, &v->items[e], i, err)) {
+        lua_pop(L, 1);
+        return false;
+      }
       lua_rawseti(L, -2, ++n);
     }
   }
@@ -195,7 +226,7 @@ bool tm_lua_push_output(lua_State *L, const struct tm_results *r, size_t i, stru
   luaL_checkstack(L, 12, "outputs");
   switch (v->kind) {
   case TM_VALUE_SEQUENCE: return push_sequence(L, r, i, err);
-  case TM_VALUE_MAP: push_map(L, v); return true;
+  case TM_VALUE_MAP: return push_map(L, v, i, err);
   default: return push_tensor(L, r, i, err);
   }
 }

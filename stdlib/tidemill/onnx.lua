@@ -97,8 +97,8 @@ end
 --- all columns, in their order.
 ---
 --- Outputs are tensors. A sequence is a list, and a map a table, as classifiers of scikit-learn
---- return them. A call that does not fit the model, and one that fails in the library, raise at the
---- caller's line.
+--- return them; a map with an integer beyond 2^53 raises. A call that does not fit the model, and
+--- one that fails in the library, raise at the caller's line.
 ---
 ---     local session = onnx.InferenceSession(model)
 ---     local scores = tensor.from_table("float32", { { 0.25, 0.75 }, { 1, 0 } })

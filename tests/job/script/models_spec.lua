@@ -62,6 +62,16 @@ local models = {
   },
 }
 
+-- a map of classes with these numbers
+local function labelled(labels)
+  return {
+    opsets = { ["ai.onnx.ml"] = 1 }, inputs = { { "x", "float32", { "n", 2 } } },
+    outputs = { { "same", "float32", { "n", 2 } }, { "maps", sequence = { map = { "int64", "float32" } } } },
+    nodes = { { "Identity", { "x" }, { "same" } },
+      { "ZipMap", { "x" }, { "maps" }, domain = "ai.onnx.ml", attributes = { classlabels_int64s = labels } } },
+  }
+end
+models.ids, models.large_ids = labelled { -7, 2 ^ 53 }, labelled { 1, -2 ^ 53 - 2 }
 models.new_format.inputs, models.new_format.outputs = models.scores.inputs, models.scores.outputs
 models.new_format.initializers, models.new_format.nodes = { weights }, multiply
 
@@ -160,6 +170,15 @@ for _, most in ipairs { 10, 2 } do
   assert(#maps == 3 and maps[1].dog == 0.75 and maps[3].cat == 0.5)
 end
 
+-- keys beyond 2^53
+local ids = onnx.InferenceSession("ids.onnx")
+local id_maps = ids:run(floats { { 0.25, 0.75 } }, "maps")
+assert(id_maps[1][-7] == 0.25 and id_maps[1][2 ^ 53] == 0.75)
+local large_ids = onnx.InferenceSession("large_ids.onnx")
+refused("cannot run 'large_ids.onnx': output 2 has the int64 -9007199254740994 in a map, which a number of Lua does "
+  .. "not hold (beyond 2^53); ask for the other outputs by name", large_ids.run, large_ids, floats { { 0.25, 0.75 } })
+same("{{0.25 0.75}}", large_ids:run(floats { { 0.25, 0.75 } }, { "same" }))
+
 -- refusals of a call
 refused("'scores.onnx': input 'x' is a tensor of float64; the model takes float32; convert it with tensor:cast",
   scores.run, scores, rows:cast "float64")
@@ -249,7 +268,7 @@ describe("a model", function()
   after_each(job.check_end)
 
   for_versions("is called with tensors and frames, and refuses what does not fit", { "scores", "four", "two", "texts",
-    "image", "large", "new_format", "outer", "pair" }, function(t, environment)
+    "image", "large", "new_format", "outer", "pair", "ids", "large_ids" }, function(t, environment)
     t:write("calls.lua", "local LABELS = '" .. root .. "/tests/fuzz/corpus/onnx_file/labels.onnx'\n" .. CALLS)
     local r = t:expect(t:run({ "lua", "calls.lua" }, { env = environment }), 0)
     -- The sanitized build says what it cannot allocate.
