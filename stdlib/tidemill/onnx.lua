@@ -203,6 +203,8 @@ local function open(path, options)
     return runtime and runtime.providers or plan.raise(("cannot load '%s': %s"):format(path, message))
   end
   local checked, folders = options_of.check(options, known), library.folders()
+  known() -- the step's result depends on it
+  library.log(1, ("loading '%s'"):format(path)) -- the last line if the worker is killed meanwhile
   local handle, model, seconds, is_of_gpu, lacks_provider = load(path, checked, folders)
   if not handle and lacks_provider and checked.is_auto then
     checked = options_of.without_cuda(options, known, library.with_errors(model))
@@ -212,7 +214,6 @@ local function open(path, options)
     fail(model, is_of_gpu)
   end
   sharing.explain(path, checked)
-  known() -- the step's result depends on it
   checked.is_on_device, model.is_on_device = model.is_on_device, nil
   return handle, model, seconds, checked
 end

@@ -13,6 +13,7 @@ local waiting = require "support.waiting"
 
 local ONE = "mini_batch_size = 1, process_count_per_node = 1"
 local DIGITS = root .. "/examples/digits_onnx"
+local MODEL = root .. "/tests/fuzz/corpus/onnx_file/scale.onnx"
 
 -- ---- cases ----
 
@@ -217,6 +218,22 @@ describe("a worker with a model", function()
     assert.same({ "1", "2" }, t:rows())
     local text = t:log "user/error/0/process000.txt"
     job.expect_patterns(text, { "score.lua:%d+: init%(%) took longer than init_timeout %(0.3 s%) and was interrupted" })
+  end)
+
+  it("is killed while it loads with a version that cannot stop, and its log says that it loads", function()
+    local t = job.case()
+    t:inputs(1)
+    t:script([[
+      local onnx = require "tidemill.onnx"
+      function init() onnx.InferenceSession ']] .. MODEL .. [[' end
+      function run(m) return m end]])
+    t:pipeline(ONE .. ", run_max_try = 1, interruptible = true, init_timeout = 0.2, interrupt_grace = 0.2")
+    local stub = { "TIDEMILL_ONNXRUNTIME=" .. assert(os.getenv "TM_ORT_STUB"), "TM_STUB_VERSION=1.17.0",
+      "TM_STUB_WAITS_TO_LOAD=1" }
+    local r = t:expect_job(1, nil, { env = stub, limit = 60 })
+    assert.is_truthy(r.err:find("killed because init() took longer than init_timeout, after ", 1, true), r.err)
+    local last = "|loading '" .. MODEL .. "'\n"
+    assert.equal(last, t:log("user/entry_script_log/0/process000.log.txt"):sub(-#last))
   end)
 
   for_versions(versions.VERSIONS, "gives the same rows as four", function(t, options)

@@ -2,6 +2,7 @@
  * compares each function with them. An entry that the version does not have ends the process. */
 #include "onnxruntime/stub_own.h"
 
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,7 +244,7 @@ struct tm_ort_status *stub_append_provider(struct tm_ort_options *o, const char 
 
 struct tm_ort_status *stub_cancel_loading(struct tm_ort_options *o, bool is_set)
 {
-  o->is_cancelled = is_set;
+  atomic_store(&o->is_cancelled, is_set);
   return NULL;
 }
 
@@ -271,6 +272,10 @@ struct tm_ort_status *stub_make_session(const struct tm_ort_env *env, const char
 {
   MAY_FAIL("make_session");
   stub_record("make_session %s", path);
+  while (stub.waits_to_load && !atomic_load(&options->is_cancelled))
+    sched_yield();
+  if (stub.waits_to_load)
+    return stub_status(TM_ORT_FAIL, "Session initialization canceled due to user request.");
   env->on_log(env->data, TM_ORT_WARNING, "stub", "", "stub.c", "a warning of the stub");
   int left = options->has_cuda ? stub.left_to_cpu : 3;
   log_placed(env, "CUDAExecutionProvider", 3 - left);
@@ -492,6 +497,7 @@ const struct tm_ort_base *OrtGetApiBase(void)
   stub.fail_name = fail && stub.fail_at == 0 ? fail : NULL;
   stub.message = getenv("TM_STUB_MESSAGE");
   stub.waits = getenv("TM_STUB_WAITS") != NULL;
+  stub.waits_to_load = getenv("TM_STUB_WAITS_TO_LOAD") != NULL;
   const char *left = getenv("TM_STUB_LEFT");
   stub.left_to_cpu = left ? atoi(left) : 0;
   if (log && !calls)

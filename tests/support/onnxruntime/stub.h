@@ -14,8 +14,8 @@
  * A unit test reaches the struct by dlsym(handle, "ort_stub"). For a program, variables in its
  * environment set it when the library is loaded: TM_STUB_VERSION; TM_STUB_FAIL, the number of a
  * call or the name of a function in model/ort_api.h, such as "make_session"; TM_STUB_MESSAGE;
- * TM_STUB_WAITS; TM_STUB_LEFT, the nodes that CUDA leaves; and TM_STUB_LOG, a file to which calls
- * that take settings are appended.
+ * TM_STUB_WAITS; TM_STUB_WAITS_TO_LOAD; TM_STUB_LEFT, the nodes that CUDA leaves; and TM_STUB_LOG,
+ * a file to which calls that take settings are appended.
  */
 #ifndef TM_TESTS_ONNXRUNTIME_STUB_H
 #define TM_TESTS_ONNXRUNTIME_STUB_H
@@ -30,6 +30,7 @@ struct ort_stub {
   char last[32];         /* the function of the newest of them */
   int live;              /* objects that were made and not released */
   bool waits;            /* a run ends only when it is asked to stop */
+  bool waits_to_load;    /* loading ends only when it is cancelled */
   int left_to_cpu;       /* nodes, where CUDA runs the others */
   long long rows;        /* that a result of rows and columns says it has; 0: the truth */
   const char *version;   /* when it is loaded: "1.30.0" by default */

@@ -21,7 +21,8 @@ struct tm_ort_session {
   const struct tm_ort_env *env;
 };
 struct tm_ort_options {
-  bool is_cancelled, has_cuda, has_no_fallback;
+  atomic_bool is_cancelled;
+  bool has_cuda, has_no_fallback;
 };
 struct tm_ort_run_options {
   atomic_bool is_asked_to_stop;
