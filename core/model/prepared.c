@@ -15,6 +15,7 @@
 #include "model/onnx_data.h"
 #include "model/prepared_key.h"
 #include "model/prepared_mark.h"
+#include "model/prepared_source.h"
 #include "sys/clock.h"
 
 #define POLL_NS   (20 * TM_MS)
@@ -28,7 +29,8 @@ struct maker {
   struct tm_preparing *p;
   const struct tm_fs *fs;
   struct tm_onnx_file file;
-  char *copy, *part, *lock; /* <key>, <key>.part, <key>.lock */
+  struct tm_prepared_source source; /* as it was before its key was computed */
+  char *copy, *part, *lock;         /* <key>, <key>.part, <key>.lock */
   int lock_fd;
   int64_t deaths;
 };
@@ -238,7 +240,10 @@ static int make_in_part(struct maker *m, struct tm_err *err)
   rc = rc < 0 ? rc : write_copy(m, err);
   if (rc < 0)
     return finish_plain(m, err);
-  if ((rc = compare(m, err)) < 0)
+  rc = compare(m, err);
+  if (tm_prepared_source_has_changed(&m->source, m->fs)) /* keeps (5) */
+    return finish(m, TM_PREPARED_PLAIN, "its files were replaced while the copy was made");
+  if (rc < 0)
     return rc == TM_EINPUT ? refuse_copy(m, err) : finish_plain(m, err);
   rc = tm_prepared_mark_write(m->fs, m->part, err);
   rc = rc < 0 ? rc : put_in_place(m, err);
@@ -356,6 +361,7 @@ static int find_named(struct maker *m, struct tm_err *err)
 
 static int find(struct maker *m, struct tm_err *err)
 {
+  tm_prepared_source_add(&m->source, m->fs, m->path);
   int rc = tm_onnx_file_read(&m->file, m->fs, m->path, err);
 
   if (rc == 0)
@@ -367,6 +373,7 @@ static int find(struct maker *m, struct tm_err *err)
                m->runtime->version, TM_PREPARED_SINCE);
     return finish_plain(m, err);
   }
+  tm_prepared_source_add_data(&m->source, m->fs, m->path, &m->file);
   return find_named(m, err);
 }
 
@@ -382,6 +389,7 @@ int tm_prepared_find(struct tm_prepared *out, struct tm_runtime *r, const char *
   err = TM_ERR_OWN(err);
   int rc = find(&m, err);
   tm_onnx_file_release(&m.file);
+  tm_prepared_source_release(&m.source);
   free(m.copy);
   free(m.part);
   free(m.lock);

@@ -18,6 +18,8 @@
  *  (3) A model is never refused because it cannot be prepared: the plain one is used. So it is
  *      after TM_PREPARED_DEATHS_MAX makers have died, perhaps for lack of memory.
  *  (4) A process that waits for another one does so for a limited time.
+ *  (5) A copy, and a reason not to have one, belong to the model that the key names: if its files
+ *      were replaced meanwhile, neither is kept.
  */
 #ifndef TM_MODEL_PREPARED_H
 #define TM_MODEL_PREPARED_H

@@ -17,6 +17,7 @@
 struct tm_stat {
   int64_t size;     /* bytes */
   int64_t mtime_ns; /* since the epoch */
+  int64_t ctime_ns; /* likewise: the last change of contents, name, owner or mode */
   uint64_t dev, ino;
   uint32_t mode; /* as st_mode: file type and permissions */
   uint32_t uid;  /* of the owner */

@@ -62,6 +62,7 @@ static int stat_out(int rc, const struct stat *s, struct tm_stat *out)
     return -errno;
   out->size = s->st_size;
   out->mtime_ns = (int64_t)s->st_mtim.tv_sec * 1000000000 + s->st_mtim.tv_nsec;
+  out->ctime_ns = (int64_t)s->st_ctim.tv_sec * 1000000000 + s->st_ctim.tv_nsec;
   out->dev = s->st_dev;
   out->ino = s->st_ino;
   out->mode = s->st_mode;

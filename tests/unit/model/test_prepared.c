@@ -348,6 +348,54 @@ static void a_stop_leaves_nothing(const char *library)
   assert_int_equal(folder_size(&f, below(".lock")), 0);
 }
 
+/* Another model with the same name takes the place of the first one, as `mv` does it. */
+static int (*real_open)(void *self, const char *path, int flags, int mode);
+static int opens; /* of the model, until it is replaced */
+
+static int replace_at_open(void *self, const char *path, int flags, int mode)
+{
+  if (strstr(path, "/m.onnx") && opens-- == 0)
+    assert_int_equal(rename(folder_file(&f, "new.onnx"), path), 0);
+  return real_open(self, path, flags, mode);
+}
+
+static int replace_at_volume(void *self, const char *path, struct tm_volume *out)
+{
+  char to[128];
+  snprintf(to, sizeof to, "%s", folder_file(&f, "m.onnx"));
+  assert_int_equal(rename(folder_file(&f, "new.onnx"), to), 0);
+  return tm_fs_real()->volume(self, path, out);
+}
+
+static void put_new_model(void)
+{
+  char to[128];
+  write_model(2, false);
+  snprintf(to, sizeof to, "%s", folder_file(&f, "new.onnx"));
+  assert_int_equal(rename(folder_file(&f, "m.onnx"), to), 0);
+  write_model(1, false);
+}
+
+static void a_model_that_is_replaced_has_no_copy(const char *library)
+{
+  for (int at = 0; at < 2; at++) { /* before it is read, and before it is hashed */
+    opens = at;
+    begin();
+    put_new_model();
+    real_open = fs.open;
+    fs.open = replace_at_open;
+    gives(library, TM_PREPARED_PLAIN, "replaced");
+    has_names(0, 0);
+  }
+  begin();
+  put_new_model();
+  fs.volume = replace_at_volume; /* before the library opens it */
+  gives(library, TM_PREPARED_PLAIN, "replaced");
+  has_names(0, 0);
+  begin(); /* the first one again */
+  gives(library, TM_PREPARED_MADE, NULL);
+}
+
 /* ---- the versions ---- */
 
 static void refuses_the_version(const char *library)
@@ -375,6 +423,7 @@ static void a_new_version_makes_copies(void **state)
   other_values_are_refused_for_good(library);
   without_room_or_right_there_is_none(library);
   a_stop_leaves_nothing(library);
+  a_model_that_is_replaced_has_no_copy(library);
   copies_can_be_removed(library);
   tm_prepared_release(&found);
 }
