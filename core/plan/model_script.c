@@ -17,6 +17,7 @@
 
 #define OPTION        "--model"
 #define COLUMNS       "--columns"
+#define LABELS        "--labels"
 #define COLUMNS_SHOWN 400 /* bytes */
 
 static bool is_pattern(const char *name)
@@ -125,6 +126,17 @@ static int add_model(struct tm_step *s, const char *model, const struct tm_plan_
   return tm_script_arguments_put(s, OPTION, model, err);
 }
 
+/* A relative path is one of the workers' directory, which only a command sets. */
+static void add_labels(struct tm_step *s, const struct tm_plan_reader *r)
+{
+  const char *labels = tm_script_arguments_value(s, LABELS);
+  if (!labels || (!r->working_dir && !tm_path_is_absolute(labels)))
+    return;
+  char *path = tm_path_absolute(r->working_dir, labels);
+  tm_script_arguments_reads(s, path);
+  free(path);
+}
+
 int tm_model_script_add(struct tm_step *s, const struct tm_json *v, const struct tm_plan_reader *r,
                         struct tm_err *err)
 {
@@ -134,6 +146,7 @@ int tm_model_script_add(struct tm_step *s, const struct tm_json *v, const struct
     return 0;
   char *model = tm_path_absolute(r->base_dir, given);
   int rc = add_model(s, model, r, err);
+  add_labels(s, r);
   free(model);
   if (rc == 0)
     return 0;

@@ -5,6 +5,7 @@
  * The model, and the files beside it that have its weights, are side inputs of the step. The script
  * is named "<model>.lua": messages and records then name the model, and what is searched for from
  * the script's folder is searched for from the model's.
+ * The file of "--labels" counts as one that the script reads.
  *
  * params_check.c refuses a definition with both or neither; settings.c sets entry_script and
  * script_text.

@@ -73,9 +73,7 @@ static char *dataset_path(struct tm_step *s, const struct tm_dataset *d, size_t 
     free(path);
     return NULL;
   }
-  tm_array_reserve((void **)&s->read_paths, s->read_paths_len + 1, &s->read_paths_cap,
-                   sizeof(*s->read_paths));
-  s->read_paths[s->read_paths_len++] = tm_xstrdup(path);
+  tm_script_arguments_reads(s, path);
   return path;
 }
 
@@ -226,6 +224,32 @@ bool tm_script_arguments_have(const struct tm_step *s, const char *option)
     if (strncmp(s->arguments[i], option, n) == 0 && strchr("=", s->arguments[i][n]))
       return true;
   return false;
+}
+
+const char *tm_script_arguments_value(const struct tm_step *s, const char *option)
+{
+  const char *value = NULL;
+  size_t n = strlen(option);
+  for (size_t i = 0; i < s->arguments_len; i++) {
+    const char *argument = s->arguments[i];
+    if (strncmp(argument, option, n) != 0)
+      continue;
+    if (argument[n] == '=')
+      value = argument + n + 1;
+    else if (argument[n] == '\0' && i + 1 < s->arguments_len)
+      value = s->arguments[i + 1];
+  }
+  return value;
+}
+
+void tm_script_arguments_reads(struct tm_step *s, const char *path)
+{
+  for (size_t i = 0; i < s->read_paths_len; i++)
+    if (strcmp(s->read_paths[i], path) == 0)
+      return;
+  tm_array_reserve((void **)&s->read_paths, s->read_paths_len + 1, &s->read_paths_cap,
+                   sizeof(*s->read_paths));
+  s->read_paths[s->read_paths_len++] = tm_xstrdup(path);
 }
 
 int tm_script_arguments_put(struct tm_step *s, const char *option, const char *path,

@@ -17,6 +17,10 @@ int tm_script_arguments_read(struct tm_step *s, const struct tm_json *v,
                              struct tm_err *err);
 /* Whether the option is among them, alone or as "OPTION=VALUE". */
 bool tm_script_arguments_have(const struct tm_step *s, const char *option);
+/* Its value, the last one if it is there several times; NULL: it has none. */
+const char *tm_script_arguments_value(const struct tm_step *s, const char *option);
+/* Notes that the script may read this file or folder, an absolute path. */
+void tm_script_arguments_reads(struct tm_step *s, const char *path);
 /* Puts an option with a path before the arguments. TM_EUSAGE: they have the option already. */
 int tm_script_arguments_put(struct tm_step *s, const char *option, const char *path,
                             struct tm_err *err);

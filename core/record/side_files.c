@@ -83,7 +83,7 @@ struct tm_side_files *tm_side_files_new(const struct tm_fs *fs, const struct tm_
                                   .paths_len = 1,
                                   .base_dir = (char *)"/",
                                   .input = -1 };
-    add(s, &d, tm_xstrdup("file of a dataset among the arguments"));
+    add(s, &d, tm_xstrdup("file among the arguments"));
   }
   return s;
 }

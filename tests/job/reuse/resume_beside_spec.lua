@@ -104,7 +104,7 @@ describe("--resume, of a step that reads files beside its inputs,", function()
   it("compares files of datasets that are only among the arguments", function()
     local t = failed_case { step = 'arguments = { "--words", tm.Dataset.File.from_files "aside/words.txt" }, ' }
     t:write("aside/words.txt", "new\n")
-    refused(t, { "file of a dataset among the arguments '" .. t:path "aside/words.txt" .. "': modified " })
+    refused(t, { "file among the arguments '" .. t:path "aside/words.txt" .. "': modified " })
     go_on(t, MIXED, "--accept-changes")
   end)
 
@@ -156,6 +156,27 @@ describe("--resume, of a step that reads files beside its inputs,", function()
     job.expect_words(t:expect_job(1, { "--resume", "--accept-changes" }, other), { "ONNX Runtime 1.30.0 of '" })
     t:write("GO", "")
     t:expect_job(0, { "--resume" }, other)
+  end)
+
+  it("is refused if the labels of its model have changed, which a command names", function()
+    local library = versions.library "1.17"
+    if not library then return pending(versions.MISSING) end
+    local t = job.case()
+    onnx_writer.write(t:path "m.onnx", { inputs = { { "x", "float32", { "n", 2 } } },
+      outputs = { { "y", "float32", { "n", 2 } } }, nodes = { { "Identity", { "x" }, { "y" } } } })
+    t:write("1.csv", "a,b\n1,2\n")
+    t:write("2.csv", "a,b\n3,\n") -- without a value, which fails
+    t:write("l.txt", "cat\ndog\n")
+    local words = { "map", "--model", "m.onnx", "1.csv", "2.csv", "--rows", "--job-dir", "job", "-j", "1",
+      "--run-max-try", "1", "--error-threshold", "0", "--resume", "--", "--labels", "l.txt" }
+    local function map(status, ...)
+      local r = t:run(words, { env = { "TIDEMILL_ONNXRUNTIME=" .. library } })
+      assert.equal(status, r.status, r.err)
+      job.expect_words(r, { ... })
+    end
+    map(1)
+    t:write("l.txt", "dog\nmouse\n")
+    map(2, "file among the arguments '" .. t:path "l.txt" .. "': size 8 -> 10")
   end)
 
   it("is refused if its model has changed, or the weights beside that", function()

@@ -145,6 +145,22 @@ static void an_image_model_takes_files_and_a_table_model_rows(void **state)
   refused(w, "whose input 'scores' is [n, 2]; accepted for files: one input of four axes, images");
 }
 
+static void labels_are_read_beside_the_inputs(void **state)
+{
+  struct world *w = *state;
+  const char *const given[] = { "['--labels','/a/l.txt']", "['--labels=/a/l.txt','--softmax']",
+                                "['--labels','l.txt']", "['--softmax','--labels']" };
+  for (size_t i = 0; i < 4; i++) {
+    tm_json_set(w->step, "arguments", tree(NULL, "p.lua:9", given[i]));
+    struct tm_pipeline *p = read_all(w, NULL);
+    assert_non_null(p);
+    assert_int_equal(p->steps[0]->read_paths_len, i < 2); /* relative to a copy of the script */
+    if (i < 2)
+      assert_string_equal(p->steps[0]->read_paths[0], "/a/l.txt");
+    tm_pipeline_free(p);
+  }
+}
+
 static void expect_columns(struct world *w, const char *arguments, const struct tm_data_frame *rows,
                            const char *words)
 {
@@ -203,6 +219,7 @@ UNIT_TESTS({
     cmocka_unit_test_setup_teardown(a_pattern_is_refused, setup, teardown),
     cmocka_unit_test_setup_teardown(an_image_model_takes_files_and_a_table_model_rows, setup,
                                     teardown),
+    cmocka_unit_test_setup_teardown(labels_are_read_beside_the_inputs, setup, teardown),
     cmocka_unit_test_setup_teardown(columns_are_those_of_the_arguments_and_have_fitting_types,
                                     setup, teardown),
     cmocka_unit_test_setup_teardown(the_model_is_named_once, setup, teardown),
