@@ -16,6 +16,14 @@ struct block {
   enum tm_scan_state state;
 };
 
+/* The state after a byte, each argument 0 or 1: it is inside quotes; it ends a field, if it is not;
+ * it closes quotes. Without branches, which could not be predicted; TM_SCAN_FIELD is 0. */
+static inline enum tm_scan_state state_after(uint64_t is_in, uint64_t is_end, uint64_t closes)
+{
+  uint64_t outside = (TM_SCAN_PLAIN + closes * (TM_SCAN_CLOSED - TM_SCAN_PLAIN)) & (is_end - 1);
+  return (enum tm_scan_state)((outside & (is_in - 1)) | is_in * TM_SCAN_QUOTED);
+}
+
 /* False: handle the block byte by byte; nothing has changed. */
 static inline bool find_ends(const struct tm_scan *s, enum tm_scan_state state, struct tm_masks m,
                              struct block *out)
@@ -28,10 +36,7 @@ static inline bool find_ends(const struct tm_scan *s, enum tm_scan_state state, 
     return false;
   out->ends = ends & ~in;
   out->lines = m.line & ~in;
-  out->state = (in >> 63)        ? TM_SCAN_QUOTED
-               : (ends >> 63)    ? TM_SCAN_FIELD
-               : (closing >> 63) ? TM_SCAN_CLOSED
-                                 : TM_SCAN_PLAIN;
+  out->state = state_after(in >> 63, ends >> 63, closing >> 63);
   return true;
 }
 
@@ -83,7 +88,8 @@ static size_t kernel_lines(struct tm_scan *s, const char *p, size_t n, uint64_t 
   return at + tm_scan_bytes_lines(s, p + at, n - at, until);
 }
 
-/* Writes four at a time without a check: the next call overwrites what is beyond the count. */
+/* Writes four at a time without a check: the next call overwrites what is beyond the count. The
+ * highest bit only defines the result when no end is left. */
 static inline void put_ends(struct tm_marks *out, uint64_t ends, uint32_t from)
 {
   uint32_t *to = out->at + out->at_len;
@@ -91,7 +97,7 @@ static inline void put_ends(struct tm_marks *out, uint64_t ends, uint32_t from)
   out->at_len += (size_t)count;
   for (int done = 0; done < count; done += 4, to += 4)
     for (int i = 0; i < 4; i++) {
-      to[i] = from + (uint32_t)(ends != 0 ? __builtin_ctzll(ends) : 0);
+      to[i] = from + (uint32_t)__builtin_ctzll(ends | UINT64_C(1) << 63);
       ends &= ends - 1;
     }
 }
