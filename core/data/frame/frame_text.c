@@ -172,17 +172,25 @@ static void add_string(struct tm_buf *out, const char *s, size_t n, char separat
     tm_frame_add_field(out, s, n, separator);
 }
 
+/* How rows are written. */
+struct style {
+  char separator;
+  bool escapes;  /* line breaks and backslashes of strings */
+  bool is_usual; /* no value but a string holds the separator */
+};
+
 /* Values that are not strings hold no quote and no blank, but perhaps an unusual separator. */
-static void add_other(struct tm_buf *out, const struct tm_column *c, int64_t row, char separator)
+static void add_other(struct tm_buf *out, const struct tm_column *c, int64_t row,
+                      const struct style *style)
 {
   size_t begin = out->len;
   tm_frame_add_value(out, c, row);
-  if (strchr(",\t; |", separator) != NULL || out->len == begin ||
-      memchr(out->data + begin, separator, out->len - begin) == NULL)
+  if (style->is_usual || out->len == begin ||
+      memchr(out->data + begin, style->separator, out->len - begin) == NULL)
     return;
   char *text = tm_xstrndup(out->data + begin, out->len - begin);
   out->len = begin;
-  tm_frame_add_field(out, text, strlen(text), separator);
+  tm_frame_add_field(out, text, strlen(text), style->separator);
   free(text);
 }
 
@@ -193,26 +201,27 @@ static void add_only(struct tm_buf *out, const struct tm_column *c, int64_t row)
     tm_buf_add_str(out, "\"\"");
 }
 
-static void add_cell(struct tm_buf *out, const struct tm_column *c, int64_t row, char separator,
-                     bool escapes)
+static void add_cell(struct tm_buf *out, const struct tm_column *c, int64_t row,
+                     const struct style *style)
 {
   size_t n;
   if (c->type != TM_COLUMN_STRING || tm_column_is_null(c, row)) {
-    add_other(out, c, row, separator);
+    add_other(out, c, row, style);
     return;
   }
   const char *s = tm_column_string(c, row, &n);
-  add_string(out, s, n, separator, escapes);
+  add_string(out, s, n, style->separator, style->escapes);
 }
 
 void tm_frame_add_rows(struct tm_buf *out, const struct tm_column *const *columns, size_t n,
                        int64_t len, char separator, bool escapes)
 {
+  struct style style = { separator, escapes, strchr(",\t; |", separator) != NULL };
   for (int64_t row = 0; row < len; row++) {
     for (size_t i = 0; i < n; i++) {
       if (i > 0)
         tm_buf_add_char(out, separator);
-      add_cell(out, columns[i], row, separator, escapes);
+      add_cell(out, columns[i], row, &style);
     }
     if (n == 1)
       add_only(out, columns[0], row);
