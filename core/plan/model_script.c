@@ -108,12 +108,11 @@ static int check_inputs(const struct tm_step *s, const char *model, const struct
 static int add_model(struct tm_step *s, const char *model, const struct tm_plan_reader *r,
                      struct tm_err *err)
 {
-  struct tm_onnx_file f;
-  int rc = look(&f, model, err);
+  s->model = TM_NEW(struct tm_onnx_file);
+  int rc = look(s->model, model, err);
   if (rc == 0)
-    rc = check_inputs(s, model, &f, err);
-  struct tm_json *v = rc == 0 ? dataset_of(model, &f) : NULL;
-  tm_onnx_file_release(&f);
+    rc = check_inputs(s, model, s->model, err);
+  struct tm_json *v = rc == 0 ? dataset_of(model, s->model) : NULL;
   if (rc == 0 && !v)
     tm_err_set(err, TM_EUSAGE,
                "'model' is '%s'; its name, and those of its files of data, may not contain *, ?, [ "
@@ -157,8 +156,9 @@ int tm_model_script_add(struct tm_step *s, const struct tm_json *v, const struct
 
 struct tm_model_wish {
   char *model;
-  bool is_open;       /* which columns it gets is not known */
-  bool names_columns; /* those that follow, by --columns */
+  struct TM_ARRAY(struct tm_onnx_value) inputs; /* of it */
+  bool is_open;                                 /* which columns it gets is not known */
+  bool names_columns;                           /* those that follow, by --columns */
   struct TM_ARRAY(char *) columns;
 };
 
@@ -180,12 +180,24 @@ static void read_columns(struct tm_model_wish *w, const struct tm_step *s)
     w->columns.at[i] = tm_xstrdup(w->columns.at[i]);
 }
 
+static void copy_input(struct tm_onnx_value *to, const struct tm_onnx_value *from)
+{
+  *to = (struct tm_onnx_value) { .name = tm_xstrdup(from->name),
+                                 .type = tm_xstrdup(from->type),
+                                 .element = from->element,
+                                 .has_shape = from->has_shape };
+  for (size_t i = 0; i < from->shape.len; i++)
+    *TM_ARRAY_ADD(&to->shape) = (struct tm_onnx_axis) { .size = from->shape.at[i].size };
+}
+
 struct tm_model_wish *tm_model_wish_of(const struct tm_step *s)
 {
-  if (!s->config.model)
+  if (!s->model)
     return NULL;
   struct tm_model_wish *w = TM_NEW(struct tm_model_wish);
   w->model = tm_xstrdup(s->config.model);
+  for (size_t i = 0; i < s->model->inputs.len; i++)
+    copy_input(TM_ARRAY_ADD(&w->inputs), &s->model->inputs.at[i]);
   read_columns(w, s);
   return w;
 }
@@ -197,6 +209,12 @@ void tm_model_wish_free(struct tm_model_wish *w)
   for (size_t i = 0; i < w->columns.len; i++)
     free(w->columns.at[i]);
   TM_ARRAY_RELEASE(&w->columns);
+  for (size_t i = 0; i < w->inputs.len; i++) {
+    free(w->inputs.at[i].name);
+    free(w->inputs.at[i].type);
+    TM_ARRAY_RELEASE(&w->inputs.at[i].shape);
+  }
+  TM_ARRAY_RELEASE(&w->inputs);
   free(w->model);
   free(w);
 }
@@ -256,11 +274,11 @@ static bool has_picked(const struct picked *p, const char *name, size_t *at)
 }
 
 /* Whether the input takes all columns, as one row; `n`: how many, or -1 for any number. */
-static bool takes_rows(const struct tm_onnx_file *f, int64_t *n)
+static bool takes_rows(const struct tm_model_wish *w, int64_t *n)
 {
-  const struct tm_onnx_value *v = &f->inputs.at[0];
+  const struct tm_onnx_value *v = &w->inputs.at[0];
   *n = v->shape.len == 2 ? v->shape.at[1].size : -1;
-  return f->inputs.len == 1 && (!v->has_shape || v->shape.len == 2);
+  return w->inputs.len == 1 && (!v->has_shape || v->shape.len == 2);
 }
 
 static int refuse_number(const struct picked *p, const char *input, int64_t n, struct tm_err *err)
@@ -298,15 +316,14 @@ static int check_type(const struct picked *p, size_t at, const struct tm_onnx_va
       may_choose ? "; name the columns for the model in 'arguments': --columns NAME..." : "");
 }
 
-static int check_input(const struct picked *p, const struct tm_onnx_file *f, size_t i,
+static int check_input(const struct picked *p, const struct tm_onnx_value *input,
                        struct tm_err *err)
 {
-  const struct tm_onnx_value *input = &f->inputs.at[i];
   size_t at;
   int64_t n;
   if (has_picked(p, input->name, &at))
     return check_type(p, at, input, false, err);
-  if (takes_rows(f, &n)) {
+  if (takes_rows(p->wish, &n)) {
     int rc = n >= 0 && (size_t)n != p->at.len ? refuse_number(p, input->name, n, err) : 0;
     for (size_t k = 0; k < p->at.len && rc == 0; k++)
       rc = check_type(p, p->at.at[k], input, true, err);
@@ -325,15 +342,11 @@ int tm_model_wish_check(const struct tm_model_wish *w, const struct tm_data_fram
                         struct tm_err *err)
 {
   struct picked p = { .wish = w, .rows = rows };
-  struct tm_onnx_file f;
   if (w->is_open)
     return 0;
-  int rc = look(&f, w->model, err);
-  if (rc == 0)
-    rc = pick(&p, err);
-  for (size_t i = 0; i < f.inputs.len && rc == 0; i++)
-    rc = check_input(&p, &f, i, err);
-  tm_onnx_file_release(&f);
+  int rc = pick(&p, err);
+  for (size_t i = 0; i < w->inputs.len && rc == 0; i++)
+    rc = check_input(&p, &w->inputs.at[i], err);
   TM_ARRAY_RELEASE(&p.at);
   return rc;
 }

@@ -25,7 +25,7 @@ int tm_model_script_add(struct tm_step *s, const struct tm_json *v, const struct
                         struct tm_err *err);
 
 /* Which columns a step's model wants of rows. It has copies of all that it needs, for threads that
- * may outlive the step. */
+ * may outlive the step, and reads no file. */
 struct tm_model_wish;
 
 /* NULL: the step has an entry script. */

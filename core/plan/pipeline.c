@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/onnx_file.h"
 
 static void free_inputs(struct tm_step *s)
 {
@@ -62,6 +63,9 @@ void tm_step_free(struct tm_step *s)
     free(s->read_paths[i]);
   free(s->read_paths);
   free(s->working_dir);
+  if (s->model)
+    tm_onnx_file_release(s->model);
+  free(s->model);
   tm_config_release(&s->config);
   tm_json_free(s->effective);
   free(s);

@@ -76,6 +76,8 @@ struct tm_step {
   size_t read_paths_len, read_paths_cap;
   bool allow_reuse, reuses_by_content;
   bool keeps_script; /* the job keeps its own copy, and the script need not exist */
+  /* what the file of the model said, where one is in place of a script; else NULL */
+  struct tm_onnx_file *model;
   /* definition and effective settings, with the origin of each, for job.json */
   struct tm_json *effective;
 };

@@ -15,8 +15,7 @@ int tm_model_rows_check(struct tm_supervisor *s, bool is_complete, struct tm_err
   struct tm_schemas schemas;
   int rc;
 
-  if (!step->config.model || tm_manifest_count(s->manifest) == 0 ||
-      (s->has_model_rows && !is_complete))
+  if (!step->model || tm_manifest_count(s->manifest) == 0 || (s->has_model_rows && !is_complete))
     return 0;
   struct tm_model_wish *wish = tm_model_wish_of(step);
   s->has_model_rows = true;
