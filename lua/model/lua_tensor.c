@@ -1,8 +1,9 @@
 /* lua_tensor.c - see lua_tensor.h.
  *
  *  (1) The collector does little work for one large allocation, and LuaJIT does not collect when a
- *      request is refused. So a large tensor makes the collector work in proportion to its size,
- *      and one that is refused is tried again after a full collection.
+ *      request is refused. So tensors make the collector work in proportion to their size, some MB
+ *      at a time: such a step ends with its cycle, and many small ones would make more cycles. A
+ *      tensor that is refused is tried again after a full collection.
  */
 #include "model/lua_tensor.h"
 
@@ -18,8 +19,10 @@
 
 #define ALIGNMENT 64
 #define LARGE     32768
+#define STEP      ((size_t)4 << 20) /* bytes of large tensors after which the collector works */
 
 static const int32_t never = 0;
+static const char owed_key = 0; /* its address names the bytes in the registry */
 
 /* ---- memory ---- */
 
@@ -50,13 +53,30 @@ static int raise_shape(lua_State *L, const char *before, int32_t type, int32_t r
   return tm_lua_raise(L, &err);
 }
 
+/* Keeps (1). */
+static void charge(lua_State *L, size_t size)
+{
+  if (size < LARGE)
+    return;
+  lua_pushlightuserdata(L, (void *)&owed_key);
+  lua_rawget(L, LUA_REGISTRYINDEX);
+  size_t owed = (size_t)lua_tonumber(L, -1) + size;
+  lua_pop(L, 1);
+  if (owed >= STEP) {
+    lua_gc(L, LUA_GCSTEP, (int)(owed / 1024));
+    owed = 0;
+  }
+  lua_pushlightuserdata(L, (void *)&owed_key);
+  lua_pushnumber(L, (lua_Number)owed);
+  lua_rawset(L, LUA_REGISTRYINDEX);
+}
+
 /* Pushes a userdata with room for a handle and `bytes`, aligned. Keeps (1). */
 static struct tm_tensor_handle *push_memory(lua_State *L, int32_t type, int32_t rank,
                                             const int64_t *shape, int64_t bytes)
 {
   size_t size = sizeof(struct tm_tensor_handle) + ALIGNMENT - 1 + (size_t)bytes;
-  if (size >= LARGE)
-    lua_gc(L, LUA_GCSTEP, (int)(size / 1024));
+  charge(L, size);
   int status = try_to_allocate(L, size);
   if (status == LUA_ERRMEM) {
     lua_pop(L, 1);

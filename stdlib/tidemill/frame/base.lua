@@ -185,11 +185,12 @@ M.read = read
 
 -- The collector does about two bytes of work for each byte of an allocation, but at most 2 KB for
 -- one. So columns would be made faster than they are collected; this tells it how much memory is
--- really allocated.
+-- really allocated. A step ends with its cycle, so that few large steps make fewer cycles than many
+-- small ones.
 local owed = 0
 local function charge(bytes)
   owed = owed + bytes
-  if owed >= 65536 then
+  if owed >= 1048576 then
     collectgarbage("step", math.min(owed / 1024, 2 ^ 30))
     owed = 0
   end
