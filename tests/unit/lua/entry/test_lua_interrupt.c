@@ -17,8 +17,12 @@
 
 static struct fixture f;
 
+static bool awaits_c;       /* no alarm is sent before wait_in_c() waits */
+static atomic_bool is_in_c; /* it does */
+
 static int setup(void **state)
 {
+  awaits_c = false;
   fixture_init(&f);
   return 0;
 }
@@ -46,7 +50,8 @@ static void *keep(void *data)
   struct keeper *k = data;
   while (!atomic_load(&k->is_over)) {
     sched_yield();
-    tm_alarm_send(getpid());
+    if (!awaits_c || atomic_load(&is_in_c))
+      tm_alarm_send(getpid());
   }
   return NULL;
 }
@@ -55,6 +60,7 @@ static void *keep(void *data)
 static void expect_interrupted(const char *words)
 {
   struct keeper k = { .is_over = false };
+  atomic_store(&is_in_c, false);
   tm_alarm_catch(SIGALRM, on_alarm, NULL);
   assert_int_equal(pthread_create(&k.thread, NULL, keep, &k), 0);
   int code = fixture_run(&f, 1);
@@ -134,6 +140,7 @@ static void what_has_no_line_of_the_script_is_interrupted_later(void **state)
 
 static int spin_until_stopped(void *data)
 {
+  atomic_store(&is_in_c, true);
   while (!atomic_load((atomic_bool *)data))
     ;
   return 0;
@@ -157,6 +164,7 @@ static int wait_late(lua_State *L)
 
 static void load_waiting(const char *source)
 {
+  awaits_c = true;
   assert_int_equal(fixture_load(&f, source), 0); /* not armed: only Lua code needs that */
   lua_register(tm_lua_script_state(&f.script), "wait_in_c", wait_in_c);
   lua_register(tm_lua_script_state(&f.script), "wait_late", wait_late);
@@ -214,6 +222,7 @@ static void expect_init_interrupted(const char *init, const char *where)
   load_waiting(source);
   free(source);
   struct keeper k = { .is_over = false };
+  atomic_store(&is_in_c, false);
   tm_alarm_catch(SIGALRM, on_alarm, NULL);
   assert_int_equal(pthread_create(&k.thread, NULL, keep, &k), 0);
   int code = f.script.init(f.script.data, &f.error);
