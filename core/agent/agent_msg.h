@@ -73,6 +73,7 @@ const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
   TEXT(schema_file)      /* their schemas */                                                       \
   TEXT(index_dir)        /* indexes of packed files, or "" */                                      \
   TEXT(models_dir)       /* prepared models (model/prepared.h), or "" */                           \
+  TEXT(session)          /* which session of the job this is: its epoch, in hexadecimal */         \
   TEXT(output_dir)                                                                                 \
   LIST(outputs) /* names of the outputs, in order; "" without a name */                            \
   TEXT(log_dir) /* user/entry_script_log/<node>/ */                                                \

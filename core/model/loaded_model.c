@@ -99,6 +99,10 @@ static int set_numbers(const struct tm_runtime *r, struct tm_ort_options *o,
   return rc;
 }
 
+/* The library aligns only what has more than 1 MB; kernels for AVX-512 crash where the rest lies.
+ * So what is smaller stays in the model's file. */
+#define SAVED_WEIGHTS_MIN "1048577"
+
 /* The file of weights is named relative to the model. */
 static int set_saving(const struct tm_runtime *r, struct tm_ort_options *o, const char *path,
                       struct tm_err *err)
@@ -108,6 +112,9 @@ static int set_saving(const struct tm_runtime *r, struct tm_ort_options *o, cons
   if (rc == 0)
     rc = add_config(r, o, "session.optimized_model_external_initializers_file_name",
                     TM_MODEL_SAVED_WEIGHTS, err);
+  if (rc == 0)
+    rc = add_config(r, o, "session.optimized_model_external_initializers_min_size_in_bytes",
+                    SAVED_WEIGHTS_MIN, err);
   if (rc == 0)
     rc = add_config(r, o, "session.save_external_prepacked_constant_initializers", "1", err);
   return rc;

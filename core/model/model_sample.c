@@ -31,12 +31,12 @@ static void fill(const struct tm_tensor *t, int whole)
   }
 }
 
-static int make_one(struct tm_tensor *t, const struct tm_model_value *v, int whole,
-                    struct tm_err *err)
+static int make_one(struct tm_tensor *t, const struct tm_model_value *v,
+                    const struct tm_sample_numbers *numbers, struct tm_err *err)
 {
   *t = (struct tm_tensor) { .rank = v->rank, .type = v->type };
   for (int32_t i = 0; i < v->rank; i++)
-    t->shape[i] = v->shape[i] < 0 ? 1 : v->shape[i];
+    t->shape[i] = v->shape[i] >= 0 ? v->shape[i] : i == 0 ? 1 : numbers->free;
   if (v->kind != TM_VALUE_TENSOR || tm_tensor_element_size(v->type) == 0)
     return tm_err_set(err, TM_EINPUT, "its input '%s' is not a tensor that can be made", v->name);
   int64_t bytes = tm_tensor_shape_bytes(t->type, t->rank, t->shape);
@@ -44,12 +44,21 @@ static int make_one(struct tm_tensor *t, const struct tm_model_value *v, int who
     return tm_err_set(err, TM_EINPUT, "its input '%s' takes more than %lld MB", v->name,
                       (long long)(BYTES_MAX >> 20));
   t->data = tm_xcalloc((size_t)bytes + 1, 1);
-  fill(t, whole);
+  fill(t, numbers->whole);
   return 0;
 }
 
-int tm_model_sample_make(struct tm_model_sample *s, const struct tm_model_values *inputs, int whole,
-                         struct tm_err *err)
+bool tm_model_sample_is_free(const struct tm_model_values *inputs)
+{
+  for (size_t i = 0; i < inputs->len; i++)
+    for (int32_t k = 1; k < inputs->at[i].rank; k++)
+      if (inputs->at[i].shape[k] < 0)
+        return true;
+  return false;
+}
+
+int tm_model_sample_make(struct tm_model_sample *s, const struct tm_model_values *inputs,
+                         const struct tm_sample_numbers *numbers, struct tm_err *err)
 {
   int rc = 0;
 
@@ -57,7 +66,7 @@ int tm_model_sample_make(struct tm_model_sample *s, const struct tm_model_values
                                   .list = tm_xcalloc(inputs->len + 1, sizeof *s->list) };
   for (size_t i = 0; i < inputs->len && rc == 0; i++) {
     s->list[i] = &s->at[s->len++];
-    rc = make_one(&s->at[i], &inputs->at[i], whole, err);
+    rc = make_one(&s->at[i], &inputs->at[i], numbers, err);
   }
   return rc;
 }

@@ -12,11 +12,17 @@ struct tm_model_sample {
   size_t len;
 };
 
-/* Free axes have one element. Floats rise from 0 to 1, again and again; all integers are `whole`,
- * 0 or 1, and so are booleans; texts are empty. TM_EINPUT: an input is not a tensor of a type that
- * tensors have, or takes more than 256 MB. Release `s` in every case. */
-int tm_model_sample_make(struct tm_model_sample *s, const struct tm_model_values *inputs, int whole,
-                         struct tm_err *err);
+struct tm_sample_numbers {
+  int64_t free; /* the size of free axes behind the first, which has one element if it is free */
+  int whole;    /* of integers and booleans: 0 or 1 */
+};
+/* Whether an axis behind the first is free. */
+bool tm_model_sample_is_free(const struct tm_model_values *inputs);
+
+/* Floats rise from 0 to 1, again and again; texts are empty. TM_EINPUT: an input is not a tensor of
+ * a type that tensors have, or takes more than 256 MB. Release `s` in every case. */
+int tm_model_sample_make(struct tm_model_sample *s, const struct tm_model_values *inputs,
+                         const struct tm_sample_numbers *numbers, struct tm_err *err);
 void tm_model_sample_release(struct tm_model_sample *s);
 
 /* The largest difference of two numbers is allowed to be 1e-5, or 1e-5 of the number if that is

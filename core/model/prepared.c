@@ -2,10 +2,7 @@
 #include "model/prepared.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -13,7 +10,9 @@
 #include "base/time.h"
 #include "model/model_sample.h"
 #include "model/onnx_data.h"
+#include "model/prepared_copies.h"
 #include "model/prepared_key.h"
+#include "model/prepared_lock.h"
 #include "model/prepared_mark.h"
 #include "model/prepared_source.h"
 #include "sys/clock.h"
@@ -30,9 +29,9 @@ struct maker {
   const struct tm_fs *fs;
   struct tm_onnx_file file;
   struct tm_prepared_source source; /* as it was before its key was computed */
-  char *copy, *part, *lock;         /* <key>, <key>.part, <key>.lock */
-  int lock_fd;
-  int64_t deaths;
+  char *copy, *part;                /* <key>, <key>.part */
+  struct tm_prepared_lock lock;
+  bool is_unchecked; /* the copy could not be compared */
 };
 
 /* ---- stopping ---- */
@@ -69,14 +68,31 @@ static int finish_plain(struct maker *m, const struct tm_err *why)
   return why->code == -ECANCELED ? -ECANCELED : finish(m, TM_PREPARED_PLAIN, why->text);
 }
 
+/* Keeps (6). */
+static int check_trust(const struct maker *m, struct tm_err *err)
+{
+  int rc = tm_prepared_mark_trusts(m->fs, m->p->folder, err);
+
+  return rc < 0 ? rc : tm_prepared_mark_trusts(m->fs, m->copy, err);
+}
+
+static enum tm_prepared_state state_of(const struct tm_prepared_mark *mark)
+{
+  return !mark->refused       ? TM_PREPARED_READY
+         : mark->is_unchecked ? TM_PREPARED_UNCHECKED
+                              : TM_PREPARED_REFUSED;
+}
+
 /* 1: there is a sound copy, or a reason not to have one. 0: there is none. */
-static int look(struct maker *m)
+static int look(struct maker *m, struct tm_err *err)
 {
   struct tm_prepared_mark mark;
-  int found = tm_prepared_mark_check(&mark, m->fs, m->copy);
 
+  if (check_trust(m, err) < 0)
+    return finish_plain(m, err);
+  int found = tm_prepared_mark_check(&mark, m->fs, m->copy);
   if (found)
-    finish(m, mark.refused ? TM_PREPARED_REFUSED : TM_PREPARED_READY, mark.refused);
+    finish(m, state_of(&mark), mark.refused);
   tm_prepared_mark_release(&mark);
   return found;
 }
@@ -102,28 +118,39 @@ static int run_sample(struct maker *m, struct tm_model_session *s,
   return rc;
 }
 
-/* Integers are indexes as often as not: if the model does not take 1, it is given 0. */
+/* Integers are indexes as often as not: if the model does not take 1, it is given 0. Free axes are
+ * often heights and widths: if 1 is too small, they get sizes that images have. */
 static int run_plain(struct maker *m, struct tm_model_session *s, struct tm_model_sample *sample,
                      struct tm_results *results, struct tm_err *err)
 {
+  static const struct tm_sample_numbers tries[] = { { 1, 1 },  { 1, 0 },   { 32, 1 },
+                                                    { 32, 0 }, { 224, 1 }, { 224, 0 } };
   const struct tm_model_values *inputs = &tm_model_session_model(s)->signature.inputs;
+  size_t n = tm_model_sample_is_free(inputs) ? TM_COUNT_OF(tries) : 2;
   int rc = -1;
 
-  for (int whole = 1; whole >= 0 && rc < 0 && rc != -ECANCELED; whole--) {
+  for (size_t i = 0; i < n && rc < 0 && rc != -ECANCELED; i++) {
     tm_results_release(results);
     tm_model_sample_release(sample);
-    rc = tm_model_sample_make(sample, inputs, whole, err);
+    rc = tm_model_sample_make(sample, inputs, &tries[i], err);
     if (rc == 0)
       rc = run_sample(m, s, sample, results, err);
   }
-  return rc;
+  m->is_unchecked = rc == TM_EINPUT;
+  return m->is_unchecked
+             ? tm_err_set(err, rc,
+                          "no input that the model takes could be made, so that the copy "
+                          "cannot be compared with it")
+             : rc;
 }
 
-static struct tm_model_session *open_session(struct maker *m, const char *path, const char *save_to,
-                                             struct tm_err *err)
+/* `shown`: its path in messages. */
+static struct tm_model_session *open_session(struct maker *m, const char *path, const char *shown,
+                                             const char *save_to, struct tm_err *err)
 {
   struct tm_model_options options = *m->given;
 
+  options.shown = shown;
   options.save_to = save_to;
   options.rows_max = 0;
   return is_stopped(m) ? (tm_err_set(err, -ECANCELED, "interrupted"), NULL)
@@ -148,9 +175,11 @@ static int compare_with(struct maker *m, const struct ran *plain,
   const struct tm_model_values *outputs =
       &tm_model_session_model(plain->session)->signature.outputs;
   char *path = tm_path_join(m->part, TM_PREPARED_MODEL);
-  struct ran copy = { .session = open_session(m, path, NULL, err) };
+  struct ran copy = { .session = open_session(m, path, path, NULL, err) };
   int rc = copy.session ? run_sample(m, copy.session, sample, &copy.results, err) : err->code;
 
+  if (!copy.session && rc != -ECANCELED)
+    tm_err_wrap(err, "the model can be loaded, but its copy cannot");
   if (rc == 0 && copy.results.outputs != plain->results.outputs)
     rc = tm_err_set(err, TM_EINPUT, "the copy has other outputs");
   for (size_t i = 0; i < outputs->len && rc == 0; i++)
@@ -164,7 +193,7 @@ static int compare_with(struct maker *m, const struct ran *plain,
 /* Keeps (1). */
 static int compare(struct maker *m, struct tm_err *err)
 {
-  struct ran plain = { .session = open_session(m, m->path, NULL, err) };
+  struct ran plain = { .session = open_session(m, m->path, m->given->shown, NULL, err) };
   struct tm_model_sample sample = { 0 };
   int rc = plain.session ? run_plain(m, plain.session, &sample, &plain.results, err) : err->code;
 
@@ -202,7 +231,7 @@ static int check_room(const struct maker *m, struct tm_err *err)
 static int write_copy(struct maker *m, struct tm_err *err)
 {
   char *path = tm_path_join(m->part, TM_PREPARED_MODEL);
-  struct tm_model_session *s = open_session(m, m->path, path, err);
+  struct tm_model_session *s = open_session(m, m->path, m->given->shown, path, err);
   int rc = s ? 0 : err->code;
 
   tm_model_session_close(s);
@@ -219,16 +248,18 @@ static int put_in_place(struct maker *m, struct tm_err *err)
   return rc < 0 ? rc : tm_fs_sync_dir(m->fs, m->p->folder, err);
 }
 
-/* A copy that returns other values is remembered, so that nobody makes it again. */
+/* A copy that returns other values, or cannot be compared, is remembered, so that nobody makes it
+ * again. */
 static int refuse_copy(struct maker *m, struct tm_err *why)
 {
+  const struct tm_prepared_mark mark = { why->text, m->is_unchecked };
   struct tm_err err = TM_ERR_NONE;
   int rc = tm_fs_remove_tree(m->fs, m->part, &err);
 
   rc = rc < 0 ? rc : tm_fs_make_dir(m->fs, m->part, 0700, &err);
-  rc = rc < 0 ? rc : tm_prepared_mark_write_refused(m->fs, m->part, why->text, &err);
+  rc = rc < 0 ? rc : tm_prepared_mark_write_refused(m->fs, m->part, &mark, &err);
   (void)(rc < 0 ? rc : put_in_place(m, &err)); /* else the next one makes and refuses it again */
-  return finish(m, TM_PREPARED_REFUSED, why->text);
+  return finish(m, state_of(&mark), why->text);
 }
 
 static int make_in_part(struct maker *m, struct tm_err *err)
@@ -250,74 +281,53 @@ static int make_in_part(struct maker *m, struct tm_err *err)
   return rc < 0 ? finish_plain(m, err) : finish(m, TM_PREPARED_MADE, NULL);
 }
 
-/* The number of bytes of the lock's file counts the deaths: one more while it is made. */
-static int count_death(struct maker *m, int64_t deaths, struct tm_err *err)
+/* Keeps (3). */
+static int refuse_another_try(struct maker *m, const struct tm_prepared_note *note)
 {
-  int rc = m->fs->ftruncate(m->fs->self, m->lock_fd, deaths);
+  struct tm_err err = TM_ERR_NONE;
 
-  return rc < 0 ? tm_err_system(err, rc, "cannot write '%s'", m->lock) : 0;
+  (void)tm_fs_remove_tree(m->fs, m->part, NULL);
+  if (note->is_late)
+    tm_err_set(&err, TM_ELIMIT,
+               "a worker of this job has died or was interrupted while it prepared them, and its "
+               "time was limited (init_timeout)");
+  else
+    tm_err_set(&err, TM_ELIMIT,
+               "%lld workers of this job have died while they prepared them, perhaps for lack of "
+               "memory",
+               (long long)note->deaths);
+  return finish_plain(m, &err);
 }
 
+/* The note is there while the copy is made, and stays if this process dies of it. */
 static int make(struct maker *m, struct tm_err *err)
 {
+  const struct tm_prepared_note none = { 0 };
+  struct tm_prepared_note note = tm_prepared_lock_read(&m->lock, m->p->session);
   struct tm_buf lines = TM_BUF_NONE;
-  int rc;
 
-  if (m->deaths >= TM_PREPARED_DEATHS_MAX) {
-    (void)tm_fs_remove_tree(m->fs, m->part, NULL);
-    tm_err_set(err, TM_ELIMIT,
-               "%lld workers have died while they prepared it, perhaps for lack of memory; "
-               "'tidemill clean' forgets that",
-               (long long)m->deaths);
+  if (note.is_late || note.deaths >= TM_PREPARED_DEATHS_MAX)
+    return refuse_another_try(m, &note);
+  note.deaths++;
+  note.is_late = m->p->is_limited;
+  if (tm_prepared_lock_write(&m->lock, &note, m->p->session, err) < 0)
     return finish_plain(m, err);
-  }
-  if (count_death(m, m->deaths + 1, err) < 0)
-    return finish_plain(m, err);
-  rc = make_in_part(m, err);
+  tm_prepared_copies_drop_parts(m->fs, m->p->folder);
+  int rc = make_in_part(m, err);
   if (m->out->state != TM_PREPARED_MADE)
     (void)tm_fs_remove_tree(m->fs, m->part, NULL);
-  (void)count_death(m, 0, NULL);
+  note.is_late = true;
+  (void)tm_prepared_lock_write(&m->lock, rc == -ECANCELED ? &note : &none, m->p->session, NULL);
   (void)tm_ort_log_take(&m->runtime->log, &lines);
   tm_buf_release(&lines);
   return rc;
 }
 
-/* ---- the lock ---- */
-
-static void let_go(struct maker *m)
+static int make_locked(struct maker *m, struct tm_err *err)
 {
-  tm_fs_close(m->fs, m->lock_fd); /* which ends the lock */
-  m->lock_fd = -1;
-}
+  int rc = look(m, err); /* another one may have made it before we had the lock */
 
-/* Whether the file that is locked still has its name: `tidemill clean` removes it. */
-static bool is_named(const struct maker *m, struct tm_stat *own)
-{
-  struct tm_stat named;
-
-  return m->fs->fstat(m->fs->self, m->lock_fd, own) == 0 &&
-         m->fs->stat(m->fs->self, m->lock, false, &named) == 0 && named.ino == own->ino &&
-         named.dev == own->dev;
-}
-
-/* 1: it is ours. 0: another process has it. */
-static int take_lock(struct maker *m, struct tm_err *err)
-{
-  struct tm_stat own;
-
-  for (;;) {
-    m->lock_fd = tm_fs_open(m->fs, m->lock, O_RDWR | O_CREAT | O_NOFOLLOW, 0600, err);
-    if (m->lock_fd < 0)
-      return m->lock_fd;
-    int rc = tm_lock_take(m->lock_fd, false);
-    if (rc == 0 && is_named(m, &own)) {
-      m->deaths = own.size;
-      return 1;
-    }
-    let_go(m);
-    if (rc < 0)
-      return rc == -EWOULDBLOCK ? 0 : tm_err_system(err, rc, "cannot lock '%s'", m->lock);
-  }
+  return rc != 0 ? rc : make(m, err);
 }
 
 /* Makes the copy, or waits until another process has. Keeps (4). */
@@ -326,14 +336,13 @@ static int make_or_wait(struct maker *m, struct tm_err *err)
   int64_t until_ns = tm_clock_mono_ns() + m->p->wait_ns;
 
   for (;;) {
-    int rc = is_stopped(m) ? tm_err_set(err, -ECANCELED, "interrupted") : take_lock(m, err);
-    if (rc < 0)
-      return finish_plain(m, err);
-    if (rc > 0) { /* another one may have made it before we had the lock */
-      rc = look(m) ? 1 : make(m, err);
-      let_go(m);
+    int rc = is_stopped(m) ? tm_err_set(err, -ECANCELED, "interrupted")
+                           : tm_prepared_lock_take(&m->lock, m->fs, m->copy, true, err);
+    if (rc != 0)
+      rc = rc < 0 ? finish_plain(m, err) : make_locked(m, err);
+    tm_prepared_lock_drop(&m->lock);
+    if (rc != 0)
       return rc;
-    }
     if (tm_clock_mono_ns() >= until_ns)
       return finish(m, TM_PREPARED_BUSY, NULL);
     tm_clock_pause(POLL_NS);
@@ -352,9 +361,8 @@ static int find_named(struct maker *m, struct tm_err *err)
     return finish_plain(m, err);
   m->copy = tm_path_join(m->p->folder, key);
   m->part = tm_xprintf("%s.part", m->copy);
-  m->lock = tm_xprintf("%s.lock", m->copy);
-  if (look(m))
-    return 1;
+  if ((rc = look(m, err)) != 0)
+    return rc;
   rc = tm_fs_make_dir(m->fs, m->p->folder, 0700, err);
   return rc < 0 ? finish_plain(m, err) : make_or_wait(m, err);
 }
@@ -382,7 +390,7 @@ int tm_prepared_find(struct tm_prepared *out, struct tm_runtime *r, const char *
                      struct tm_err *err)
 {
   struct maker m = {
-    .out = out, .runtime = r, .path = path, .given = options, .p = p, .fs = p->fs, .lock_fd = -1
+    .out = out, .runtime = r, .path = path, .given = options, .p = p, .fs = p->fs
   };
 
   *out = (struct tm_prepared) { .state = TM_PREPARED_NONE };
@@ -392,7 +400,6 @@ int tm_prepared_find(struct tm_prepared *out, struct tm_runtime *r, const char *
   tm_prepared_source_release(&m.source);
   free(m.copy);
   free(m.part);
-  free(m.lock);
   return rc < 0 ? tm_err_set(err, -ECANCELED, "interrupted") : 0;
 }
 

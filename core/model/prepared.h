@@ -7,19 +7,24 @@
  *   <folder>/<key>/model.onnx     optimised
  *   <folder>/<key>/weights.bin    repacked
  *   <folder>/<key>/made.json      {"version":1,"model_bytes":N,"model_hash":HEX,"weights_bytes":N},
- *                                 or {"version":1,"refused":"WHY"}, without the other two
- *   <folder>/<key>.lock           held by the process that makes the copy; the number of its bytes
- *                                 is how many have died of that
+ *                                 or {"version":1,"refused":"WHY"}, without the other two; with
+ *                                 "unchecked":true the copy could not be compared
+ *   <folder>/<key>.lock           held by the process that makes the copy (prepared_lock.h)
  *   <folder>/<key>.part/          what it makes, until that is renamed
  *
  *  (1) A copy is offered only after it has returned what the plain model returns, for one input.
  *  (2) A copy whose model.onnx has another size or hash, or whose weights have another size, is
- *      removed and made again. So is one that was left unfinished.
- *  (3) A model is never refused because it cannot be prepared: the plain one is used. So it is
- *      after TM_PREPARED_DEATHS_MAX makers have died, perhaps for lack of memory.
+ *      removed and made again. So is one that was left unfinished. The bytes of the weights are not
+ *      compared.
+ *  (3) A model is never refused because it cannot be prepared: the plain one is used. So it is for
+ *      the rest of a session in which TM_PREPARED_DEATHS_MAX makers have died, perhaps for lack of
+ *      memory, or in which one with a limited time has not finished. A maker that dies together
+ *      with its session says nothing about the copy.
  *  (4) A process that waits for another one does so for a limited time.
  *  (5) A copy, and a reason not to have one, belong to the model that the key names: if its files
  *      were replaced meanwhile, neither is kept.
+ *  (6) A folder that others may write, or that another user has made, is not used
+ *      (prepared_mark.h).
  */
 #ifndef TM_MODEL_PREPARED_H
 #define TM_MODEL_PREPARED_H
@@ -29,12 +34,13 @@
 enum { TM_PREPARED_SINCE = 21, TM_PREPARED_DEATHS_MAX = 2 };
 
 enum tm_prepared_state {
-  TM_PREPARED_NONE,    /* nothing to say: too few weights, or no model; loading it says why */
-  TM_PREPARED_READY,   /* load `path` */
-  TM_PREPARED_MADE,    /* the same; this call has made it */
-  TM_PREPARED_BUSY,    /* another process still makes it */
-  TM_PREPARED_PLAIN,   /* use the plain model: `why` */
-  TM_PREPARED_REFUSED, /* the same: the copy returns other values, or cannot be compared */
+  TM_PREPARED_NONE,      /* nothing to say: too few weights, or no model; loading it says why */
+  TM_PREPARED_READY,     /* load `path` */
+  TM_PREPARED_MADE,      /* the same; this call has made it */
+  TM_PREPARED_BUSY,      /* another process still makes it */
+  TM_PREPARED_PLAIN,     /* use the plain model: `why` */
+  TM_PREPARED_REFUSED,   /* the same: the copy returns other values, or cannot be loaded */
+  TM_PREPARED_UNCHECKED, /* the same: there is no input to compare it with the model */
 };
 
 struct tm_prepared {
@@ -49,6 +55,8 @@ struct tm_preparing {
   const char *folder;     /* made if it is missing, with mode 0700 */
   int64_t weights_min;    /* bytes */
   int64_t wait_ns;        /* for another process; 0: not at all */
+  const char *session;    /* of the job that this process works for */
+  bool is_limited;        /* it has a limited time for this, in which it may be ended */
   struct tm_model_loading loading;
   _Atomic(struct tm_model_session *) running;
 };

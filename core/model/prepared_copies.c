@@ -1,34 +1,18 @@
 /* prepared_copies.c - see prepared_copies.h. */
 #include "model/prepared_copies.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/path.h"
 #include "model/prepared_key.h"
+#include "model/prepared_lock.h"
 
 #define KEY_LEN (TM_PREPARED_KEY_SIZE - 1)
-
-/* ---- the lock of a copy ---- */
 
 static char *with(const char *copy, const char *suffix)
 {
   return tm_xprintf("%s%s", copy, suffix);
-}
-
-/* A descriptor that holds it, or -1: it has no file. -EWOULDBLOCK: it is being made. */
-static int take_lock(const struct tm_fs *fs, const char *copy)
-{
-  char *path = with(copy, ".lock");
-  int fd = tm_fs_open(fs, path, O_RDWR | O_NOFOLLOW, 0, NULL);
-  int rc = fd < 0 ? 0 : tm_lock_take(fd, false);
-
-  free(path);
-  if (rc != -EWOULDBLOCK)
-    return fd < 0 ? -1 : fd;
-  tm_fs_close(fs, fd);
-  return rc;
 }
 
 /* ---- finding ---- */
@@ -75,6 +59,17 @@ static bool is_known(const struct tm_prepared_copies *c, const char *copy)
   return false;
 }
 
+static void add_copy(struct search *s, const char *copy)
+{
+  struct tm_prepared_lock lock;
+
+  if (tm_prepared_lock_take(&lock, s->fs, copy, false, NULL) != 0) { /* else it is being made */
+    s->out->bytes += size_of(s->fs, copy, "") + size_of(s->fs, copy, ".part");
+    *TM_ARRAY_ADD(&s->out->paths) = tm_xstrdup(copy);
+  }
+  tm_prepared_lock_drop(&lock);
+}
+
 /* "<key>", "<key>.part" and "<key>.lock" are one copy. */
 static int on_name(void *data, const char *name, int type)
 {
@@ -85,15 +80,10 @@ static int on_name(void *data, const char *name, int type)
       (*rest && strcmp(rest, ".part") != 0 && strcmp(rest, ".lock") != 0))
     return 0;
   char *key = tm_xstrndup(name, KEY_LEN), *copy = tm_path_join(s->folder, key);
-  int fd = is_known(s->out, copy) ? -EWOULDBLOCK : take_lock(s->fs, copy);
+  if (!is_known(s->out, copy))
+    add_copy(s, copy);
   free(key);
-  if (fd == -EWOULDBLOCK) {
-    free(copy);
-    return 0;
-  }
-  tm_fs_close(s->fs, fd);
-  s->out->bytes += size_of(s->fs, copy, "") + size_of(s->fs, copy, ".part");
-  *TM_ARRAY_ADD(&s->out->paths) = copy;
+  free(copy);
   return 0;
 }
 
@@ -110,19 +100,19 @@ void tm_prepared_copies_find(struct tm_prepared_copies *out, const struct tm_fs 
 
 static int remove_one(const struct tm_fs *fs, const char *copy, struct tm_err *err)
 {
-  char *part = with(copy, ".part"), *lock = with(copy, ".lock");
-  int fd = take_lock(fs, copy), rc = 0;
+  struct tm_prepared_lock lock;
+  char *part = with(copy, ".part");
+  int held = tm_prepared_lock_take(&lock, fs, copy, false, NULL), rc = 0;
 
-  if (fd != -EWOULDBLOCK) {
+  if (held != 0) {
     rc = tm_fs_remove_tree(fs, copy, err);
     if (rc >= 0)
       rc = tm_fs_remove_tree(fs, part, err);
-    if (rc >= 0 && fd >= 0) /* while it is held: a process that waits for it looks for its name */
-      rc = fs->unlink(fs->self, lock);
-    tm_fs_close(fs, fd);
+    if (rc >= 0 && held > 0) /* while it is held: whoever waits for it looks for its name */
+      rc = fs->unlink(fs->self, lock.path);
   }
+  tm_prepared_lock_drop(&lock);
   free(part);
-  free(lock);
   return rc < 0 ? rc : 0;
 }
 
@@ -139,6 +129,29 @@ int tm_prepared_copies_remove(const struct tm_prepared_copies *c, const struct t
                  why.code < 0 ? why.text : tm_code_text(rc));
   }
   return rc;
+}
+
+static void drop_part(const struct tm_fs *fs, const char *copy)
+{
+  struct tm_prepared_lock lock;
+  char *part = with(copy, ".part");
+
+  if (tm_fs_exists(fs, part)) {
+    if (tm_prepared_lock_take(&lock, fs, copy, true, NULL) > 0)
+      (void)tm_fs_remove_tree(fs, part, NULL); /* else the next one tries again */
+    tm_prepared_lock_drop(&lock);
+  }
+  free(part);
+}
+
+void tm_prepared_copies_drop_parts(const struct tm_fs *fs, const char *folder)
+{
+  struct tm_prepared_copies copies;
+
+  tm_prepared_copies_find(&copies, fs, folder);
+  for (size_t i = 0; i < copies.paths.len; i++)
+    drop_part(fs, copies.paths.at[i]);
+  tm_prepared_copies_release(&copies);
 }
 
 void tm_prepared_copies_release(struct tm_prepared_copies *c)

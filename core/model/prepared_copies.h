@@ -21,6 +21,8 @@ void tm_prepared_copies_find(struct tm_prepared_copies *out, const struct tm_fs 
                              const char *folder);
 int tm_prepared_copies_remove(const struct tm_prepared_copies *c, const struct tm_fs *fs,
                               struct tm_err *err);
+/* Removes what makers have left unfinished that died. */
+void tm_prepared_copies_drop_parts(const struct tm_fs *fs, const char *folder);
 void tm_prepared_copies_release(struct tm_prepared_copies *c);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/path.h"
 
-#define VERSION  "tidemill 1" /* another one for copies that are made in another way */
+#define VERSION  "tidemill 2" /* another one for copies that are made in another way */
 #define PIECE    ((size_t)1 << 20)
 #define CPU_SIZE ((size_t)64 << 10) /* bytes of /proc/cpuinfo: its first processor, and more */
 

@@ -1,4 +1,6 @@
 /* send_setup.c - sends a worker what it needs before it loads the script: see supervisor_own.h. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -53,6 +55,7 @@ void tm_workers_send_setup(struct tm_worker *w)
   struct tm_buf text = TM_BUF_NONE;
   struct tm_temp_dirs dirs = tm_temp_dirs_of(&w->node->temp, s->view.name, w->name);
   char *libraries_dir = tm_path_join(s->state_dir, "libraries");
+  char session[24];
   struct tm_setup setup;
 
   tm_require(w->link && w->node->script);
@@ -70,6 +73,8 @@ void tm_workers_send_setup(struct tm_worker *w)
   setup.schema_file = s->schema_file;
   setup.index_dir = s->index_dir;
   setup.models_dir = s->models_dir;
+  snprintf(session, sizeof session, "%016" PRIx64, s->o.epoch);
+  setup.session = session;
   setup.output_dir = s->output_dir;
   setup.log_dir = in_logs(w, "entry_script_log", "", "");
   setup.temp_dir = dirs.temp;

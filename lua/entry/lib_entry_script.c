@@ -141,6 +141,16 @@ static int retire(lua_State *L) /* retire(why); the first reason stays */
   return 0;
 }
 
+/* init_left() -> the seconds until init_timeout; nil: there is none, or it is over */
+static int init_left(lua_State *L)
+{
+  lua_Number left = (lua_tonumber(L, lua_upvalueindex(1)) - (lua_Number)tm_clock_mono_ns()) / 1e9;
+  if (left <= 0)
+    return 0;
+  lua_pushnumber(L, left);
+  return 1;
+}
+
 static const luaL_Reg logger_methods[] = {
   { "__gc", logger_gc },
   { NULL, NULL },
@@ -231,6 +241,12 @@ void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup, struct 
     lua_pushstring(L, setup->models_dir);
     lua_setfield(L, -2, "models_dir");
   }
+  set_property(L, "session", setup->session);
+  lua_pushnumber(L, setup->init_timeout_ns > 0
+                        ? (lua_Number)(tm_clock_mono_ns() + setup->init_timeout_ns)
+                        : 0);
+  lua_pushcclosure(L, init_left, 1);
+  lua_setfield(L, -2, "init_left");
   lua_pushstring(L, setup->libraries_dir ? setup->libraries_dir : "");
   lua_pushstring(L, setup->worker_name);
   lua_pushcclosure(L, keep_library, 2);

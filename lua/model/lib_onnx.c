@@ -61,6 +61,15 @@ static lua_Number number(lua_State *L, int at, const char *name)
   return n;
 }
 
+/* The string lives as long as the table. */
+static const char *text(lua_State *L, int at, const char *name)
+{
+  lua_getfield(L, at, name);
+  const char *s = luaL_checkstring(L, -1);
+  lua_pop(L, 1);
+  return s;
+}
+
 static bool flag(lua_State *L, int at, const char *name)
 {
   lua_getfield(L, at, name);
@@ -341,24 +350,35 @@ static void prepare_stop(void *data)
   tm_preparing_stop(&((struct preparation *)data)->preparing);
 }
 
-/* prepare(path, options, folders, models_dir, weights_min, wait_s) -> state, text: "ready" or
- * "made" and the path of the copy; "busy": another process makes it; "plain" or "refused" and the
- * reason; "none": there is no need, or the model or the library cannot be loaded */
+/* `at` is place of prepare(); its strings live as long as that table. */
+static struct tm_preparing take_place(lua_State *L, int at)
+{
+  luaL_checktype(L, at, LUA_TTABLE);
+  return (struct tm_preparing) { .fs = tm_fs_real(),
+                                 .folder = text(L, at, "models_dir"),
+                                 .session = text(L, at, "session"),
+                                 .weights_min = (int64_t)number(L, at, "weights_min"),
+                                 .is_limited = flag(L, at, "is_limited") };
+}
+
+/* prepare(path, options, folders, place, wait_s) -> state, text: "ready" or "made" and the path of
+ * the copy; "busy": another process makes it; "plain", "unchecked" or "refused" and the reason;
+ * "none": there is no need, or the model or the library cannot be loaded */
 static int onnx_prepare(lua_State *L)
 {
   static const char *const states[] = {
-    [TM_PREPARED_NONE] = "none", [TM_PREPARED_READY] = "ready", [TM_PREPARED_MADE] = "made",
-    [TM_PREPARED_BUSY] = "busy", [TM_PREPARED_PLAIN] = "plain", [TM_PREPARED_REFUSED] = "refused"
+    [TM_PREPARED_NONE] = "none",          [TM_PREPARED_READY] = "ready",
+    [TM_PREPARED_MADE] = "made",          [TM_PREPARED_BUSY] = "busy",
+    [TM_PREPARED_PLAIN] = "plain",        [TM_PREPARED_REFUSED] = "refused",
+    [TM_PREPARED_UNCHECKED] = "unchecked"
   };
   struct preparation p = { .path = luaL_checkstring(L, 1), .err = TM_ERR_NONE };
   const struct tm_lua_stoppable call = { prepare_body, prepare_stop, &p };
   bool is_interrupted;
 
-  lua_settop(L, 6);
-  p.preparing = (struct tm_preparing) { .fs = tm_fs_real(),
-                                        .folder = luaL_checkstring(L, 4),
-                                        .weights_min = (int64_t)luaL_checknumber(L, 5),
-                                        .wait_ns = (int64_t)(luaL_checknumber(L, 6) * 1e9) };
+  lua_settop(L, 5);
+  p.preparing = take_place(L, 4);
+  p.preparing.wait_ns = (int64_t)(luaL_checknumber(L, 5) * 1e9);
   p.folders = push_strings(L, 3);
   p.options = take_options(L, 2);
   p.options.shown = p.path;

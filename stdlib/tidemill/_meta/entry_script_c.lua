@@ -8,6 +8,8 @@
 ---@field owns_process boolean whether nothing but the script runs in this process, as in a worker
 ---@field source_dir string? the folder that the script was copied from, if this machine sees it
 ---@field models_dir string? where the job's workers share models
+---@field session string which session of the job this is
+---@field init_left fun(): number? the seconds until init_timeout; nil: there is none, or it is over
 ---@field level integer the lowest level that is written: 0 debug, 1 info, 2 warning, 3 error
 ---@field gpu string? the GPU that the worker was given, as CUDA_VISIBLE_DEVICES has it
 local c = {}

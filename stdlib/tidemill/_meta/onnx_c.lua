@@ -46,16 +46,16 @@ function c.bytes(text) end
 ---@return number seconds that it took
 function c.open(path, options, folders, shown) end
 
---- Finds or makes the copy of a model that workers share.
+--- Finds or makes the copy of a model that workers share. Of fewer bytes of weights than
+--- weights_min there is none; is_limited: this worker has a limited time.
 ---@param path string
 ---@param options table checked, see onnx/options.lua
 ---@param folders string[]
----@param models_dir string
----@param weights_min integer bytes; of fewer there is no copy
+---@param place { models_dir: string, session: string, weights_min: integer, is_limited: boolean }
 ---@param wait_s number for another process that makes it
----@return string state "ready", "made", "busy", "plain", "refused" or "none"
+---@return string state "ready", "made", "busy", "plain", "refused", "unchecked" or "none"
 ---@return string? text the copy's path, or why there is none
-function c.prepare(path, options, folders, models_dir, weights_min, wait_s) end
+function c.prepare(path, options, folders, place, wait_s) end
 
 --- Runs a model, and returns its outputs. nil, message, code, and whether a GPU failed, for another
 --- reason than its memory: it failed. Raises for a wrong call.

@@ -36,32 +36,43 @@ local function is_wanted(checked, worker)
   return reason_against(checked, worker) == nil
 end
 
+-- The worker, as C needs it, and how long it may wait for another one: wait_s, but no longer than
+-- half the time until init_timeout, so that the plain model can still be loaded.
+local function place_of(checked, worker)
+  local left = worker.init_left()
+  return {
+    models_dir = worker.models_dir,
+    session = worker.session,
+    weights_min = checked.share_weights == true and 0 or M.weights_min,
+    is_limited = left ~= nil,
+  }, math.min(M.wait_s, (left or math.huge) / 2)
+end
+
 -- Waits for another worker, and says so.
-local function prepare(path, checked, folders, models_dir)
-  local weights_min = checked.share_weights == true and 0 or M.weights_min
-  local state, text = c.prepare(path, checked, folders, models_dir, weights_min, 0)
+local function prepare(path, checked, folders, worker)
+  local place, wait_s = place_of(checked, worker)
+  local state, text = c.prepare(path, checked, folders, place, 0)
   if state == "busy" then
     library.log(INFO, ("waiting for another worker, which prepares the weights of '%s' for all"):format(path))
-    state, text = c.prepare(path, checked, folders, models_dir, weights_min, M.wait_s)
+    state, text = c.prepare(path, checked, folders, place, wait_s)
+    if state == "busy" then
+      text = ("another worker has prepared them for more than %.3g s"):format(wait_s)
+    end
   end
   return state, text
 end
 
+local LEVELS = { busy = INFO, plain = INFO, unchecked = INFO, refused = WARNING }
+
 -- The path of the copy, or nil.
-local function copy_of(path, checked, folders, models_dir)
-  local state, text = prepare(path, checked, folders, models_dir)
-  if state == "ready" or state == "made" then
-    if state == "made" then
-      library.log(INFO, ("prepared the weights of '%s' for all workers: '%s'"):format(path, text))
-    end
-    return text
-  elseif state == "busy" then
-    log_plain(INFO, path, ("another worker has prepared them for more than %d s"):format(M.wait_s))
-  elseif state == "plain" then
-    log_plain(INFO, path, text)
-  elseif state == "refused" then
-    log_plain(WARNING, path, text)
+local function copy_of(path, checked, folders, worker)
+  local state, text = prepare(path, checked, folders, worker)
+  if state == "made" then
+    library.log(INFO, ("prepared the weights of '%s' for all workers: '%s'"):format(path, text))
+  elseif LEVELS[state] then
+    log_plain(LEVELS[state], path, text)
   end
+  return (state == "ready" or state == "made") and text or nil
 end
 
 --- Opens a session over shared weights, as c.open() does; nil: there is no copy of the model that
@@ -71,7 +82,7 @@ function M.open(path, checked, folders)
   if not is_wanted(checked, worker) then
     return nil
   end
-  local copy = copy_of(path, checked, folders, worker.models_dir)
+  local copy = copy_of(path, checked, folders, worker)
   if not copy then
     return nil
   end

@@ -64,7 +64,8 @@ local function run_job(t, library, share, o)
   local names = ("local DIR, JOB, WORKERS = %q, 'job%d-', %d; "):format(t.dir, jobs, workers)
   t:script(SCRIPT:format(o.init or "", share))
   t:write("score.lua", names .. t:read "score.lua")
-  t:pipeline(("mini_batch_size = 1, error_threshold = 0, process_count_per_node = %d"):format(workers))
+  t:pipeline(("mini_batch_size = 1, error_threshold = 0, process_count_per_node = %d, %s"):format(workers,
+    o.config or ""))
   local program = t:start({ "run", "pipeline.lua", "--progress", "none", "--json", "--no-reuse" },
     { env = { "TIDEMILL_ONNXRUNTIME=" .. library, o.env } })
   if o.meanwhile then o.meanwhile() end
@@ -171,13 +172,40 @@ describe("share_weights", function()
     local holder = t:start({ "--no-fork", t:path("workspace/models/" .. copy .. ".lock"), "sh", "-c",
       "echo > held; exec tail -f /dev/null" }, { program = "flock" })
     t:wait_for("held", "\n")
-    local rows, log = run_job(t, library, "true", { workers = 1, init = "require('tidemill.onnx.sharing').wait_s = 0" })
+    for init, waited in pairs {
+      ["require('tidemill.onnx.sharing').wait_s = 0"] = "0",
+      -- half the time until init_timeout
+      ["local worker = require 'tidemill.entry_script_c'; " ..
+        "assert(worker.init_left() > 60 and worker.init_left() <= 120 and #worker.session == 16); " ..
+        "worker.init_left = function() return 0.02 end"] = "0.01",
+    } do
+      local rows, log = run_job(t, library, "true", { workers = 1, init = init, config = "init_timeout = 120" })
+      assert.same(SCORES, scores(rows))
+      assert.equal(1, count(log, "|waiting for another worker, which prepares the weights of '"), log)
+      assert.equal(1, count(log, "not shared: another worker has prepared them for more than " .. waited .. " s"), log)
+      assert.equal(0, count(log, "shared weights"), log)
+    end
     holder:kill(9)
     holder:wait()
-    assert.same(SCORES, scores(rows))
-    assert.equal(1, count(log, "|waiting for another worker, which prepares the weights of '"), log)
-    assert.equal(1, count(log, "model.onnx' are not shared: another worker has prepared them for more than 0 s"), log)
-    assert.equal(0, count(log, "shared weights"), log)
+  end)
+
+  it("takes the plain model after a worker whose time was limited was killed while it made a copy", function()
+    local library = needs "1.30"
+    if not library then return end
+    for _ = 1, 10 do
+      local t, o = new_case(1024), { workers = 1, config = "init_timeout = 120" }
+      o.meanwhile = function() o.first = kill_maker(t) and 1 end -- process000 is killed
+      local rows, log = run_job(t, library, "true", o)
+      if o.first then
+        assert.same(SCORES, scores(rows))
+        assert.equal(1, count(log, "not shared: a worker of this job has died or was interrupted"), log)
+        assert.same({ "KEY.lock" }, copies(t))
+        log = select(2, run_job(t, library, "true", { workers = 1, config = "init_timeout = 120" }))
+        assert.equal(1, count(log, "prepared the weights of '"), log) -- another job
+        return
+      end
+    end
+    error "each worker was faster than the test"
   end)
 
   it("is made by the next worker where one was killed while it made the copy", function()

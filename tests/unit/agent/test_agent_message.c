@@ -21,6 +21,7 @@ static void make_setup(struct tm_buf *out)
                         .arguments_len = 3,
                         .datasets = datasets,
                         .datasets_len = 1,
+                        .session = (char *)"00ff",
                         .output_dir = (char *)"/o",
                         .outputs = datasets,
                         .outputs_len = 1,
@@ -54,6 +55,7 @@ static void settings_are_decoded_unchanged(void **state)
   assert_string_equal(s.arguments[1], "");
   assert_string_equal(s.arguments[2], "\xc3\x28");
   assert_string_equal(s.datasets[0], "images");
+  assert_string_equal(s.session, "00ff");
   assert_string_equal(s.temp_dir, "/t");
   assert_string_equal(s.memory_dir, "/m");
   assert_string_equal(s.error_file, "/ef");

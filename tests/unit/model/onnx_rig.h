@@ -18,12 +18,16 @@ static inline void put_number(struct tm_buf *b, unsigned field, uint64_t v)
   tm_buf_add_char(b, (char)v);
 }
 
-/* A field of fewer than 16 of n bytes; n is below 16384. */
+/* A field of fewer than 16 of n bytes; the length takes two bytes, or four from 16384 on. */
 static inline void put_bytes(struct tm_buf *b, unsigned field, const char *p, size_t n)
 {
   tm_buf_add_char(b, (char)(field << 3 | 2));
   tm_buf_add_char(b, (char)(n | 128));
-  tm_buf_add_char(b, (char)(n >> 7));
+  if (n >= 16384) {
+    tm_buf_add_char(b, (char)(n >> 7 | 128));
+    tm_buf_add_char(b, (char)(n >> 14 | 128));
+  }
+  tm_buf_add_char(b, (char)(n >> (n < 16384 ? 7 : 21)));
   tm_buf_add(b, p, n);
 }
 

@@ -15,9 +15,10 @@ static void inputs_fit_the_signature(void **state)
     { .name = (char *)"no", .kind = TM_VALUE_SEQUENCE },
   };
   struct tm_model_values inputs = { values, 3 };
+  struct tm_sample_numbers ones = { 1, 1 }, zeros = { 1, 0 };
   struct tm_model_sample s;
   struct tm_err err;
-  assert_int_equal(tm_model_sample_make(&s, &inputs, 1, &err), 0);
+  assert_int_equal(tm_model_sample_make(&s, &inputs, &ones, &err), 0);
   const float *x = s.list[0]->data;
   const int64_t *ids = s.list[1]->data;
   const struct tm_tensor_string *text = s.list[2]->data;
@@ -26,13 +27,32 @@ static void inputs_fit_the_signature(void **state)
   assert_true(ids[0] == 1 && ids[2] == 1 && text[1].len == 0);
   tm_model_sample_release(&s);
   inputs.len = 4;
-  assert_int_equal(tm_model_sample_make(&s, &inputs, 0, &err), TM_EINPUT);
+  assert_int_equal(tm_model_sample_make(&s, &inputs, &zeros, &err), TM_EINPUT);
   assert_string_equal(err.text, "its input 'no' is not a tensor that can be made");
   tm_model_sample_release(&s);
   values[0].shape[1] = INT64_C(1) << 40;
-  assert_int_equal(tm_model_sample_make(&s, &inputs, 0, &err), TM_EINPUT);
+  assert_int_equal(tm_model_sample_make(&s, &inputs, &zeros, &err), TM_EINPUT);
   assert_string_equal(err.text, "its input 'x' takes more than 256 MB");
   tm_model_sample_release(&s);
+}
+
+static void free_axes_get_a_size(void **state)
+{
+  struct tm_model_value value = {
+    .name = (char *)"image", .type = TM_TENSOR_FLOAT32, .rank = 4, .shape = { -1, 3, -1, -1 }
+  };
+  struct tm_model_values inputs = { &value, 1 };
+  struct tm_sample_numbers numbers = { 32, 1 };
+  struct tm_model_sample s;
+  assert_true(tm_model_sample_is_free(&inputs));
+  assert_int_equal(tm_model_sample_make(&s, &inputs, &numbers, NULL), 0);
+  assert_int_equal(s.list[0]->shape[0], 1);
+  assert_int_equal(s.list[0]->shape[1], 3);
+  assert_int_equal(s.list[0]->shape[2], 32);
+  assert_int_equal(s.list[0]->shape[3], 32);
+  tm_model_sample_release(&s);
+  value.rank = 2; /* only the first axis is free */
+  assert_false(tm_model_sample_is_free(&inputs));
 }
 
 static struct tm_value value_of(int32_t type, void *data, int64_t n)
@@ -89,6 +109,7 @@ static void other_values_are_equal(void **state)
 
 UNIT_TESTS({
     cmocka_unit_test(inputs_fit_the_signature),
+    cmocka_unit_test(free_axes_get_a_size),
     cmocka_unit_test(numbers_may_differ_a_little),
     cmocka_unit_test(other_values_are_equal),
 });

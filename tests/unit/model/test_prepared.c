@@ -1,5 +1,6 @@
 /* test_prepared.c - copies of models with repacked weights, made by a real library:
- * y = x * w, of x [n, 32] and w [32, 64]. */
+ * y = x * w * v, of x [n, 513], w [513, 520] and v [520, 5]. w has more than 1 MB, but not a
+ * multiple of 64 bytes; v is smaller. */
 #include "unit.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 #include "onnx_rig.h"
 #include "onnxruntime/versions.h"
 
-enum { ROWS = 32, COLUMNS = 64 };
+enum { ROWS = 513, COLUMNS = 520, OUTPUTS = 5 };
 
 static struct folder f;
 
@@ -78,25 +79,33 @@ static void add_noise(struct tm_buf *graph)
   add_value(graph, 11, "rows", 0);
 }
 
-static void write_model(float first, bool is_noisy)
+static void add_weights(struct tm_buf *graph, const char *name, int rows, int columns, float first)
 {
-  struct tm_buf model = TM_BUF_NONE, graph = TM_BUF_NONE, w = TM_BUF_NONE;
-  float weights[ROWS * COLUMNS];
-  for (int i = 0; i < ROWS * COLUMNS; i++)
+  static float weights[ROWS * COLUMNS];
+  struct tm_buf w = TM_BUF_NONE;
+  for (int i = 0; i < rows * columns; i++)
     weights[i] = (float)(i * 7 % 31) / 31;
   weights[0] = first;
-  add_node(&graph, "MatMul", "x", "w", is_noisy ? "product" : "y");
+  put_number(&w, 1, (uint64_t)rows);
+  put_number(&w, 1, (uint64_t)columns);
+  put_number(&w, 2, TM_TENSOR_FLOAT32);
+  put_text(&w, 8, name);
+  put_bytes(&w, 9, (const char *)weights, sizeof *weights * (size_t)(rows * columns));
+  put_inner(graph, 5, &w);
+}
+
+static void write_model(float first, bool is_noisy)
+{
+  struct tm_buf model = TM_BUF_NONE, graph = TM_BUF_NONE;
+  add_node(&graph, "MatMul", "x", "w", "h");
+  add_node(&graph, "MatMul", "h", "v", is_noisy ? "product" : "y");
   if (is_noisy)
     add_noise(&graph);
   put_text(&graph, 2, "g");
-  put_number(&w, 1, ROWS);
-  put_number(&w, 1, COLUMNS);
-  put_number(&w, 2, TM_TENSOR_FLOAT32);
-  put_text(&w, 8, "w");
-  put_bytes(&w, 9, (const char *)weights, sizeof weights);
-  put_inner(&graph, 5, &w);
+  add_weights(&graph, "w", ROWS, COLUMNS, first);
+  add_weights(&graph, "v", COLUMNS, OUTPUTS, 1);
   add_value(&graph, 11, "x", ROWS);
-  add_value(&graph, 12, "y", COLUMNS);
+  add_value(&graph, 12, "y", OUTPUTS);
   model_begin(&model);
   put_inner(&model, 7, &graph);
   folder_put(&f, "m.onnx", 0, model.data, model.len);
@@ -112,6 +121,8 @@ static const struct tm_model_options options = {
 static struct tm_fs fs;
 static struct tm_prepared found;
 static struct tm_preparing *current;
+static const char *session;
+static bool is_limited;
 
 /* With the file calls in `fs`. */
 static int find(const char *library, int64_t wait_ns, bool is_stopped)
@@ -125,7 +136,9 @@ static int find(const char *library, int64_t wait_ns, bool is_stopped)
   struct tm_runtime *r = tm_runtime_open(none, &err);
   if (!r)
     fail_msg("%s", err.text);
-  struct tm_preparing p = { .fs = &fs, .folder = folder, .wait_ns = wait_ns };
+  struct tm_preparing p = {
+    .fs = &fs, .folder = folder, .wait_ns = wait_ns, .session = session, .is_limited = is_limited
+  };
   current = &p;
   if (is_stopped)
     tm_preparing_stop(&p);
@@ -178,6 +191,8 @@ static const char *below(const char *suffix)
 static void begin(void)
 {
   fs = *tm_fs_real();
+  session = "1";
+  is_limited = false;
   (void)tm_tree_remove(folder_file(&f, "models"), NULL);
   write_model(1, false);
 }
@@ -267,8 +282,42 @@ static void after_two_deaths_there_is_none(const char *library)
   begin();
   kill_one(library);
   kill_one(library);
-  gives(library, TM_PREPARED_PLAIN, "2 workers have died");
+  gives(library, TM_PREPARED_PLAIN, "2 workers of this job have died");
   has_names(0, 0);
+}
+
+/* As when jobs are canceled: nobody knows why their makers died. */
+static void deaths_of_other_sessions_do_not_count(const char *library)
+{
+  begin();
+  for (session = "1"; *session < '4'; session = *session == '1' ? "2" : *session == '2' ? "3" : "4")
+    kill_one(library);
+  has_names(0, 1);
+  gives(library, TM_PREPARED_MADE, NULL);
+}
+
+static void what_dead_makers_left_goes_with_the_next_copy(const char *library)
+{
+  begin();
+  kill_one(library);
+  write_model(2, false);
+  has_names(0, 1);
+  gives(library, TM_PREPARED_MADE, NULL);
+  has_names(1, 0);
+}
+
+static void a_maker_with_limited_time_has_one_try(const char *library)
+{
+  begin();
+  is_limited = true;
+  kill_one(library);
+  gives(library, TM_PREPARED_PLAIN, "its time was limited (init_timeout)");
+  has_names(0, 0);
+  is_limited = false; /* nor does another step of this job try */
+  gives(library, TM_PREPARED_PLAIN, "its time was limited (init_timeout)");
+  session = "2";
+  is_limited = true;
+  gives(library, TM_PREPARED_MADE, NULL);
 }
 
 static void copies_can_be_removed(const char *library)
@@ -321,7 +370,7 @@ static void without_room_or_right_there_is_none(const char *library)
 {
   begin();
   fs.volume = volume_is_full;
-  gives(library, TM_PREPARED_PLAIN, "/models': a copy takes up to 16.0 MB, and 4.0 KB are free");
+  gives(library, TM_PREPARED_PLAIN, "/models': a copy takes up to 18.1 MB, and 4.0 KB are free");
   has_names(0, 0);
   begin();
   fs.mkdir = no_right;
@@ -343,9 +392,69 @@ static void a_stop_leaves_nothing(const char *library)
   fs.volume = volume_stops; /* while it makes the copy */
   assert_int_equal(find(library, 0, false), -ECANCELED);
   has_names(0, 0);
-  begin();
-  gives(library, TM_PREPARED_MADE, NULL); /* the stop counts as no death */
+  fs = *tm_fs_real(); /* it would be stopped again */
+  gives(library, TM_PREPARED_PLAIN, "was interrupted");
+  session = "2";
+  gives(library, TM_PREPARED_MADE, NULL);
   assert_int_equal(folder_size(&f, below(".lock")), 0);
+}
+
+static bool is_lying_about_copies; /* else about their folder */
+
+static int stat_of_another_user(void *self, const char *path, bool follow, struct tm_stat *out)
+{
+  int rc = tm_fs_real()->stat(self, path, follow, out);
+  const char *name = strrchr(path, '/');
+  if (strcmp(name, "/models") == 0 ? !is_lying_about_copies : is_lying_about_copies)
+    out->uid += 1;
+  return rc;
+}
+
+static void folders_of_others_are_not_trusted(const char *library)
+{
+  char copy[128], elsewhere[128];
+  begin();
+  gives(library, TM_PREPARED_MADE, NULL);
+  snprintf(copy, sizeof copy, "%s", folder_file(&f, below("")));
+  fs.stat = stat_of_another_user;
+  for (int i = 0; i < 2; i++) {
+    is_lying_about_copies = i;
+    gives(library, TM_PREPARED_PLAIN, "belongs to another user");
+  }
+  fs = *tm_fs_real();
+  assert_int_equal(chmod(folder_file(&f, "models"), 0777), 0);
+  gives(library, TM_PREPARED_PLAIN, "other users may write to '");
+  assert_int_equal(chmod(folder_file(&f, "models"), 0700), 0);
+  assert_int_equal(chmod(copy, 0770), 0);
+  gives(library, TM_PREPARED_PLAIN, "other users may write to '");
+  assert_int_equal(chmod(copy, 0700), 0);
+  snprintf(elsewhere, sizeof elsewhere, "%s", folder_file(&f, "elsewhere"));
+  assert_int_equal(rename(copy, elsewhere), 0);
+  assert_int_equal(symlink(elsewhere, copy), 0);
+  gives(library, TM_PREPARED_PLAIN, "is not a folder");
+  assert_int_equal(unlink(copy), 0);
+  assert_int_equal(rename(elsewhere, copy), 0);
+  gives(library, TM_PREPARED_READY, NULL);
+}
+
+static void replace_by_link(const char *name)
+{
+  char from[128], to[128];
+  snprintf(from, sizeof from, "%s", folder_file(&f, below(name)));
+  snprintf(to, sizeof to, "%s", folder_file(&f, "elsewhere"));
+  assert_int_equal(rename(from, to), 0);
+  assert_int_equal(symlink(to, from), 0);
+}
+
+static void links_are_not_followed(const char *library)
+{
+  static const char *const names[] = { "/made.json", "/model.onnx", "/weights.bin" };
+  begin();
+  gives(library, TM_PREPARED_MADE, NULL);
+  for (int i = 0; i < 3; i++) {
+    replace_by_link(names[i]);
+    gives(library, TM_PREPARED_MADE, NULL);
+  }
 }
 
 /* Another model with the same name takes the place of the first one, as `mv` does it. */
@@ -415,7 +524,10 @@ static void a_new_version_makes_copies(void **state)
 {
   const char *library;
   NEED_ONNXRUNTIME(library, "1_30");
-  after_two_deaths_there_is_none(library); /* and forgets them: */
+  after_two_deaths_there_is_none(library); /* these fork, before the library is loaded for good */
+  deaths_of_other_sessions_do_not_count(library);
+  what_dead_makers_left_goes_with_the_next_copy(library);
+  a_maker_with_limited_time_has_one_try(library);
   killed_makers_are_followed_by_others(library);
   a_copy_is_made_once(library);
   a_damaged_copy_is_made_again(library);
@@ -423,6 +535,8 @@ static void a_new_version_makes_copies(void **state)
   other_values_are_refused_for_good(library);
   without_room_or_right_there_is_none(library);
   a_stop_leaves_nothing(library);
+  folders_of_others_are_not_trusted(library);
+  links_are_not_followed(library);
   a_model_that_is_replaced_has_no_copy(library);
   copies_can_be_removed(library);
   tm_prepared_release(&found);
