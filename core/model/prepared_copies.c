@@ -21,6 +21,7 @@ struct search {
   struct tm_prepared_copies *out;
   const struct tm_fs *fs;
   const char *folder;
+  int64_t until_ns;
 };
 
 struct sum {
@@ -59,6 +60,21 @@ static bool is_known(const struct tm_prepared_copies *c, const char *copy)
   return false;
 }
 
+static bool is_old_enough(const struct search *s, const char *copy)
+{
+  static const char *const suffixes[] = { "", ".part", ".lock" };
+  bool is_old = true;
+
+  for (size_t i = 0; i < TM_COUNT_OF(suffixes); i++) {
+    char *path = with(copy, suffixes[i]);
+    struct tm_stat st;
+    if (s->fs->stat(s->fs->self, path, false, &st) == 0)
+      is_old = is_old && st.mtime_ns <= s->until_ns;
+    free(path);
+  }
+  return is_old;
+}
+
 static void add_copy(struct search *s, const char *copy)
 {
   struct tm_prepared_lock lock;
@@ -80,7 +96,7 @@ static int on_name(void *data, const char *name, int type)
       (*rest && strcmp(rest, ".part") != 0 && strcmp(rest, ".lock") != 0))
     return 0;
   char *key = tm_xstrndup(name, KEY_LEN), *copy = tm_path_join(s->folder, key);
-  if (!is_known(s->out, copy))
+  if (!is_known(s->out, copy) && is_old_enough(s, copy))
     add_copy(s, copy);
   free(key);
   free(copy);
@@ -88,9 +104,9 @@ static int on_name(void *data, const char *name, int type)
 }
 
 void tm_prepared_copies_find(struct tm_prepared_copies *out, const struct tm_fs *fs,
-                             const char *folder)
+                             const char *folder, int64_t until_ns)
 {
-  struct search s = { .out = out, .fs = fs, .folder = folder };
+  struct search s = { .out = out, .fs = fs, .folder = folder, .until_ns = until_ns };
 
   *out = (struct tm_prepared_copies) { .bytes = 0 };
   (void)fs->dir_read(fs->self, folder, on_name, &s); /* missing: none was made */
@@ -148,7 +164,7 @@ void tm_prepared_copies_drop_parts(const struct tm_fs *fs, const char *folder)
 {
   struct tm_prepared_copies copies;
 
-  tm_prepared_copies_find(&copies, fs, folder);
+  tm_prepared_copies_find(&copies, fs, folder, INT64_MAX);
   for (size_t i = 0; i < copies.paths.len; i++)
     drop_part(fs, copies.paths.at[i]);
   tm_prepared_copies_release(&copies);

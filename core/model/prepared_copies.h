@@ -17,8 +17,9 @@ struct tm_prepared_copies {
   int64_t bytes;
 };
 
+/* Those that were made, or last tried, until a moment of the wall clock. */
 void tm_prepared_copies_find(struct tm_prepared_copies *out, const struct tm_fs *fs,
-                             const char *folder);
+                             const char *folder, int64_t until_ns);
 int tm_prepared_copies_remove(const struct tm_prepared_copies *c, const struct tm_fs *fs,
                               struct tm_err *err);
 /* Removes what makers have left unfinished that died. */

@@ -36,9 +36,9 @@ static const enum tidemill_state states[] = { TIDEMILL_STATE_COMPLETED, TIDEMILL
 #define PLACE(field) offsetof(struct clean_options, field)
 /* clang-format off */
 static const struct tm_option options[] = {
-  { "status", TM_OPTION_LIST, PLACE(statuses), "STATUS", statuses, "only jobs with this status; may be repeated; by default Failed, Canceled and Interrupted" },
+  { "status", TM_OPTION_LIST, PLACE(statuses), "STATUS", statuses, "only jobs with this status, and no prepared models; may be repeated; by default Failed, Canceled and Interrupted" },
   { "all", TM_OPTION_FLAG, PLACE(all), NULL, NULL, "also Completed jobs, with their output" },
-  { "older-than", TM_OPTION_VALUE, PLACE(older_than), "AGE", NULL, "only jobs that ended longer ago than this: 30d, 12h, 90m, 2w" },
+  { "older-than", TM_OPTION_VALUE, PLACE(older_than), "AGE", NULL, "only jobs that ended, and models that were prepared, longer ago than this: 30d, 12h, 90m, 2w" },
   { "dry-run", TM_OPTION_FLAG, PLACE(dry_run), NULL, NULL, "shows what would be removed, and removes nothing" },
   { "yes", TM_OPTION_FLAG, PLACE(yes), NULL, NULL, "does not ask for confirmation" },
   { "json", TM_OPTION_FLAG, PLACE(json), NULL, NULL, "prints one JSON object per line for each job, one for the copies of scripts, and one for prepared models" },

@@ -4,7 +4,7 @@
  * Without names, it selects jobs of the workspace that ended without being Completed, or were
  * interrupted. It never selects a running job, a job whose output is a registered dataset, or a
  * folder with files that no job made (inspect/removal.h). It also selects the copies of scripts in
- * the workspace that no remaining job needs, and its prepared models.
+ * the workspace that no remaining job needs, and, unless states are given, its prepared models.
  *
  * In any case it selects the leftovers of interrupted removals: those in the workspace, and those
  * beside the directories of jobs elsewhere that its history knows.
@@ -311,10 +311,14 @@ static void find_scripts(struct tidemill_clean *c)
   TM_ARRAY_RELEASE(&gone);
 }
 
+/* They have an age, but no state. */
 static void find_models(struct tidemill_clean *c)
 {
+  int64_t until_ns = c->o.older_than_ns > 0 ? c->now_ns - c->o.older_than_ns : INT64_MAX;
+  if (c->o.states_len > 0)
+    return;
   char *folder = tm_path_join(c->ws->path, TM_WORKSPACE_MODELS);
-  tm_prepared_copies_find(&c->models, c->ws->fs, folder);
+  tm_prepared_copies_find(&c->models, c->ws->fs, folder, until_ns);
   free(folder);
 }
 

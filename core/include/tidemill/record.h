@@ -502,12 +502,13 @@ struct tidemill_clean_options {
   size_t size;
   const char *const *jobs; /* these jobs in any state; named as for tidemill_record_open() */
   /* 0: all jobs of the workspace that are neither Completed nor running, copies of scripts that no
-   * job needs, and prepared models. */
+   * job needs, and, unless there are `states`, prepared models. */
   size_t jobs_len;
   bool all;                          /* also Completed jobs */
   const enum tidemill_state *states; /* only jobs in these states */
   size_t states_len;
-  int64_t older_than_ns; /* only jobs that ended longer ago than this */
+  /* only jobs that ended, and models that were prepared, longer ago than this */
+  int64_t older_than_ns;
 };
 #define TIDEMILL_CLEAN_OPTIONS_INIT TIDEMILL_SIZED(struct tidemill_clean_options)
 

@@ -141,6 +141,11 @@ describe("share_weights", function()
     assert.equal(2, count(log, "shared weights"), log)
     local r = t:expect(t:run { "clean", "--dry-run" }, 0)
     assert.is_truthy(r.out:find("/workspace/models  1 prepared model  ", 1, true), r.out)
+    -- it is new, and has no status
+    for _, option in ipairs { { "--older-than", "1h" }, { "--status", "Canceled" } } do
+      r = t:expect(t:run { "clean", "--dry-run", unpack(option) }, 0)
+      assert.is_truthy(r.err:find("there is nothing to remove", 1, true), r.out .. r.err)
+    end
     r = t:expect(t:run { "clean", "--yes", "--json" }, 0)
     assert.is_truthy(r.out:find('{"models":1,"removed":true,"bytes":', 1, true), r.out)
     for name in lfs.dir(t:path "workspace/models") do assert.is_truthy(name:find "^%.", name) end

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/time.h"
 #include "folder.h"
 #include "model/prepared.h"
 #include "model/prepared_copies.h"
@@ -331,11 +332,16 @@ static void copies_can_be_removed(const char *library)
   folder_put(&f, "models/other.txt", 0, "x", 1);
   int fd = open(folder_file(&f, below(".lock")), O_RDWR);
   assert_int_equal(tm_lock_take(fd, false), 0);
-  tm_prepared_copies_find(&copies, &fs, folder);
+  tm_prepared_copies_find(&copies, &fs, folder, INT64_MAX);
   assert_int_equal(copies.paths.len, 0); /* it is being made */
   close(fd);
   tm_prepared_copies_release(&copies);
-  tm_prepared_copies_find(&copies, &fs, folder);
+  struct tm_stat st;
+  assert_int_equal(fs.stat(NULL, folder_file(&f, below("")), false, &st), 0);
+  tm_prepared_copies_find(&copies, &fs, folder, st.mtime_ns - TM_S);
+  assert_int_equal(copies.paths.len, 0); /* too new */
+  tm_prepared_copies_release(&copies);
+  tm_prepared_copies_find(&copies, &fs, folder, st.mtime_ns + TM_S);
   assert_int_equal(copies.paths.len, 1);
   assert_true(copies.bytes > ROWS * COLUMNS * 4);
   assert_int_equal(tm_prepared_copies_remove(&copies, &fs, &err), 0);
