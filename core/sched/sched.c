@@ -337,10 +337,12 @@ static bool on_started(struct tm_sched *s, struct tm_sched_worker *w)
   return true;
 }
 
-static bool on_ready(struct tm_sched *s, struct tm_sched_worker *w)
+static bool on_ready(struct tm_sched *s, struct tm_sched_worker *w, const struct tm_sched_event *e)
 {
   if (!tm_roster_step(&s->roster, w, TM_WORKER_ON_READY))
     return false;
+  if (e->has_prefetch)
+    w->window.least = TM_WINDOW_PREFETCH;
   tm_init_rules_note(&s->time.init, true);
   tm_health_note_init(&s->health, &w->node->health, true);
   settle_worker(s, w);
@@ -371,7 +373,7 @@ static bool on_worker_event(struct tm_sched *s, const struct tm_sched_event *e, 
   switch (e->kind) {
   case TM_SCHED_ON_STARTED: return on_started(s, w);
   case TM_SCHED_ON_LOADED: return tm_roster_step(&s->roster, w, TM_WORKER_ON_LOADED);
-  case TM_SCHED_ON_READY: return on_ready(s, w);
+  case TM_SCHED_ON_READY: return on_ready(s, w, e);
   case TM_SCHED_ON_RESULT: return on_result(s, w, e);
   case TM_SCHED_ON_FAILED: return on_failed(s, w, e, now_ns);
   case TM_SCHED_ON_UNUSABLE: return on_unusable(s, w, e->seq);

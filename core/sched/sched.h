@@ -75,7 +75,7 @@ enum tm_sched_event_kind {
   TM_SCHED_ON_CREATED,  /* count: so many mini-batches exist */
   TM_SCHED_ON_STARTED,  /* worker: it runs */
   TM_SCHED_ON_LOADED,   /* worker: it has loaded the script */
-  TM_SCHED_ON_READY,    /* worker: init() is done */
+  TM_SCHED_ON_READY,    /* worker, has_prefetch: init() is done */
   TM_SCHED_ON_RESULT,   /* worker, seq, ns: committed; of a part: kept */
   TM_SCHED_ON_FAILED,   /* worker, seq, rows, items, no_halves */
   TM_SCHED_ON_UNUSABLE, /* worker, seq: the result of a part cannot be read; false: it has failed */
@@ -111,8 +111,9 @@ struct tm_sched_event {
   bool no_halves;                   /* halves of the part would fail for the same reason */
   const uint64_t *seqs;
   size_t seqs_len;
-  bool is_timeout; /* a call took too long: the try has failed, or the worker was killed */
-  bool has_begun;  /* it ever began a mini-batch */
+  bool is_timeout;   /* a call took too long: the try has failed, or the worker was killed */
+  bool has_begun;    /* it ever began a mini-batch */
+  bool has_prefetch; /* so has its script: it gets the next mini-batches ahead (window.h) */
   void (*look)(void *data, uint64_t seq, struct tm_lost_try *out); /* NULL: it holds nothing */
   void *data;
   uint32_t search;

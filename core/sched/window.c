@@ -28,8 +28,9 @@ size_t tm_window_len(const struct tm_window *w)
   return w->ring.len;
 }
 
-/* Half of the page is enough for a short way. Only to hide a long one, all of it is used. */
-size_t tm_window_size(const struct tm_window *w, int64_t distance_ns)
+/* As measured. Half of the page is enough for a short way. Only to hide a long one, all of it is
+ * used. */
+static size_t measured_size(const struct tm_window *w, int64_t distance_ns)
 {
   int64_t work_ns = TM_WINDOW_WORK_NS, most = (int64_t)w->span_max / 2, more;
 
@@ -45,6 +46,13 @@ size_t tm_window_size(const struct tm_window *w, int64_t distance_ns)
   return 1 + (size_t)(more < most - 1 ? more : most - 1);
 }
 
+size_t tm_window_size(const struct tm_window *w, int64_t distance_ns)
+{
+  size_t size = measured_size(w, distance_ns);
+
+  return size > w->least ? size : w->least;
+}
+
 bool tm_window_has_room(const struct tm_window *w, int64_t distance_ns)
 {
   return w->ring.len < tm_window_size(w, distance_ns) && w->ring.next - w->ring.first < w->span_max;
@@ -54,7 +62,8 @@ bool tm_window_has_room(const struct tm_window *w, int64_t distance_ns)
  * before them took. */
 bool tm_window_is_late(const struct tm_window *w, int64_t distance_ns, int64_t now_ns)
 {
-  return w->ring.len > 0 && now_ns - w->first_ns >= tm_window_late_ns(distance_ns);
+  return w->ring.len > 0 && w->ring.len >= w->least &&
+         now_ns - w->first_ns >= tm_window_late_ns(distance_ns);
 }
 
 struct tm_inflight *tm_window_add(struct tm_window *w, const struct tm_assignment *what,

@@ -7,6 +7,10 @@
  * assignment if mini-batches take so long that the round trip does not matter. Memory grows with
  * the window.
  *
+ * A worker whose script has prefetch() should have at least three, however long they take: the one
+ * in front, the one that prefetch() is called for before it, and one on its way. With two, the next
+ * one would leave only when the answer of the last one has arrived, and come too late.
+ *
  * `distance_ns` is the round trip to the node, between 0 and TM_WINDOW_DISTANCE_MAX_NS. The caller
  * passes it to each call, because it changes.
  */
@@ -19,6 +23,7 @@
 #define TM_WINDOW_WORK_NS         (2 * INT64_C(1000000))
 #define TM_WINDOW_LATE_NS         (10 * INT64_C(1000000))
 #define TM_WINDOW_DISTANCE_MAX_NS INT64_C(1000000000)
+#define TM_WINDOW_PREFETCH        3   /* `least`, for a script that has prefetch() */
 #define TM_WINDOW_RECALL_MAX      120 /* their numbers fit into a message of 1,024 bytes */
 
 struct tm_inflight {
@@ -33,6 +38,7 @@ struct tm_window {
   int64_t mean_ns;     /* duration of a mini-batch, moving average; 0: none has ended yet */
   int64_t first_ns;    /* since when its first has been the first, if there is one */
   uint32_t span_max;   /* from the first seq to the last */
+  uint32_t least;      /* how many it should have, whatever else; 0 at first */
 };
 
 /* `span_max`: the worker's page has as many words. */
@@ -45,8 +51,8 @@ static inline int64_t tm_window_late_ns(int64_t distance_ns)
 }
 /* Whether to send it one more, if its first is not late. */
 bool tm_window_has_room(const struct tm_window *w, int64_t distance_ns);
-/* Whether its first assignment has been the first for tm_window_late_ns(): then it gets no more,
- * whatever the mean is, because waiting mini-batches are better off elsewhere. */
+/* Whether its first assignment has been the first for tm_window_late_ns(): then it gets no more than
+ * `least`, whatever the mean is, because waiting mini-batches are better off elsewhere. */
 bool tm_window_is_late(const struct tm_window *w, int64_t distance_ns, int64_t now_ns);
 /* Adds the next seq. Only if there is room. */
 struct tm_inflight *tm_window_add(struct tm_window *w, const struct tm_assignment *what,

@@ -62,7 +62,9 @@ static void live_on(struct model *m, uint32_t worker)
 
   m->time.has_ready |= kind == TM_SCHED_ON_READY;
   if (kind != TM_SCHED_ON_TURN)
-    fuzz_require(event(m, (struct tm_sched_event) { .kind = kind, .worker = worker }));
+    fuzz_require(event(m, (struct tm_sched_event) { .kind = kind,
+                                                    .worker = worker,
+                                                    .has_prefetch = has_prefetch(worker) }));
 }
 
 static void end_well(struct model *m, struct held *h, unsigned n)

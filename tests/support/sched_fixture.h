@@ -192,6 +192,7 @@ static inline bool run_event(struct fixture *f, const char *text)
   f->states = text;
   e.no_halves = strstr(text, "no_halves") != NULL;
   e.is_timeout = strstr(text, "timeout") != NULL;
+  e.has_prefetch = strstr(text, "prefetch") != NULL;
   e.has_begun = strstr(text, "begun") != NULL || strstr(text, "done") != NULL;
   for (text += used; count < 8 && sscanf(text, "%d%n", &n[count], &used) == 1; text += used)
     count++;

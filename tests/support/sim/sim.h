@@ -67,6 +67,7 @@ struct sim_options {
   int64_t latency_ns, init_ns; /* latency: of a message */
   const int64_t *latencies_ns; /* instead of that: by place, in turn; or NULL */
   size_t latencies_len;
+  bool has_prefetch;         /* the script has the hook, so that workers get mini-batches ahead */
   bool is_measured;          /* the scheduler learns how far the nodes are */
   int64_t jitter_ns;         /* measured distances are wrong by up to so much, and change often */
   enum sim_lengths lengths;  /* of mini-batches */

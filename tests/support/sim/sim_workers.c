@@ -307,7 +307,9 @@ static void live(struct sim *x, struct sim_step *st, uint32_t number)
     n->ready_ns = x->now_ns;
   w->is_alive = true;
   w->free_ns = x->now_ns;
-  sim_tell(x, st, (struct tm_sched_event) { .kind = TM_SCHED_ON_READY, .worker = number });
+  sim_tell(x, st,
+           (struct tm_sched_event) {
+               .kind = TM_SCHED_ON_READY, .worker = number, .has_prefetch = x->o.has_prefetch });
 }
 
 static void on_answer(struct sim *x, struct sim_step *st, uint32_t number)

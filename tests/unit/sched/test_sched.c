@@ -109,6 +109,36 @@ static void test_a_worker_whose_first_is_late_gets_nothing_more(void **state)
   tm_sched_release(&f.s);
 }
 
+/* Two more, however long mini-batches take; the idle worker comes first, and what is late goes back
+ * to one. */
+static void test_a_worker_whose_script_has_prefetch_gets_the_next_ones(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  tm_sched_init(&f.s, &usual, 0);
+  RUN(&f, { "node 0 2", "" }, { "created 9", "" }, { "turn", "start 0 on 0" },
+      { "started 0", "setup 0" }, { "loaded 0", "" }, { "turn", "start 1 on 0" },
+      { "ready 0 prefetch", "" }, { "turn", "hand 0/1 m0, hand 0/2 m1, hand 0/3 m2" },
+      { "started 1", "setup 1" }, { "loaded 1", "" }, { "at 5 ready 1 prefetch", "" },
+      { "turn", "hand 1/1 m3, hand 1/2 m4, hand 1/3 m5" }, { "at 50 result 0 1 50", "" },
+      { "turn", "hand 0/4 m6" }, { "at 90 result 0 2 40", "" }, { "turn", "hand 0/5 m7" });
+  tm_sched_release(&f.s);
+}
+
+static void test_what_waits_for_prefetch_goes_to_a_worker_that_has_nothing(void **state)
+{
+  struct fixture f = { .now_ns = 0 };
+
+  tm_sched_init(&f.s, &usual, 0);
+  RUN(&f, { "node 0 2", "" }, { "created 3", "" }, { "turn", "start 0 on 0" },
+      { "started 0", "setup 0" }, { "loaded 0", "" }, { "turn", "start 1 on 0" },
+      { "ready 0 prefetch", "" }, { "turn", "hand 0/1 m0, hand 0/2 m1, hand 0/3 m2" },
+      { "started 1", "setup 1" }, { "loaded 1", "" }, { "at 20 ready 1 prefetch", "" },
+      { "turn", "" }, { "at 30 turn", "recall 0: 2 3" }, { "taken 0 2 3", "" },
+      { "turn", "hand 1/1 m1, hand 0/4 m2" }, { "at 90 turn", "" });
+  tm_sched_release(&f.s);
+}
+
 static void test_a_deaf_worker_gets_nothing(void **state)
 {
   struct fixture f = { .now_ns = 0 };
@@ -366,6 +396,8 @@ UNIT_TESTS({
     cmocka_unit_test(test_the_window_opens_with_what_is_measured),
     cmocka_unit_test(test_what_waits_behind_a_long_one_is_recalled_for_an_idle_worker),
     cmocka_unit_test(test_a_worker_whose_first_is_late_gets_nothing_more),
+    cmocka_unit_test(test_a_worker_whose_script_has_prefetch_gets_the_next_ones),
+    cmocka_unit_test(test_what_waits_for_prefetch_goes_to_a_worker_that_has_nothing),
     cmocka_unit_test(test_a_deaf_worker_gets_nothing),
     cmocka_unit_test(test_finished_ones_of_earlier_sessions_are_skipped),
     cmocka_unit_test(test_a_failed_one_goes_to_the_other_worker_until_its_last_try),

@@ -55,6 +55,21 @@ static void test_long_mini_batches_wait_for_nobody(void **state)
   run(&usual, 1.1);
 }
 
+static void test_workers_that_get_them_ahead_keep_none_from_idle_ones(void **state)
+{
+  struct sim_options o = usual;
+
+  o.has_prefetch = true;
+  run(&o, 1.1);
+  o.run_ns = 200 * TM_MS;
+  o.mini_batches = 400;
+  run(&o, 1.1);
+  o.slow = 40;
+  o.slow_times = 20;
+  o.dies = 100;
+  run(&o, 1.8);
+}
+
 static void test_a_few_slow_ones_hold_up_no_others(void **state)
 {
   struct sim_options o = usual;
@@ -221,6 +236,7 @@ static void test_many_nodes(void **state)
 UNIT_TESTS({
     cmocka_unit_test(test_short_mini_batches_hide_the_round_trip),
     cmocka_unit_test(test_long_mini_batches_wait_for_nobody),
+    cmocka_unit_test(test_workers_that_get_them_ahead_keep_none_from_idle_ones),
     cmocka_unit_test(test_a_few_slow_ones_hold_up_no_others),
     cmocka_unit_test(test_failing_tries_and_dying_workers_cost_what_they_take),
     cmocka_unit_test(test_nodes_that_are_lost_and_come_back),

@@ -69,6 +69,33 @@ static void test_holds_work_for_two_round_trips_if_they_take_longer_than_2_ms(vo
   }
 }
 
+/* Also before anything is measured, and if its first is late. */
+static void test_never_less_than_the_least(void **state)
+{
+  struct tm_window w;
+
+  tm_window_init(&w, SPAN);
+  w.least = TM_WINDOW_PREFETCH;
+  assert_int_equal(tm_window_size(&w, 0), 3);
+  for (int i = 0; i < 3; i++) {
+    assert_true(tm_window_has_room(&w, 0));
+    assert_false(tm_window_is_late(&w, 0, TM_S));
+    add(&w, 0);
+  }
+  assert_false(tm_window_has_room(&w, 0));
+  assert_true(tm_window_is_late(&w, 0, TM_S));
+  tm_window_remove(&w, 1, TM_S);
+  assert_true(tm_window_has_room(&w, 0));
+  assert_false(tm_window_is_late(&w, 0, 2 * TM_S));
+  tm_window_measure(&w, 5 * TM_S);
+  assert_int_equal(tm_window_size(&w, 0), 3);
+  tm_window_measure(&w, 1);
+  for (int i = 0; i < 200; i++)
+    tm_window_measure(&w, TM_MS / 10);
+  assert_in_range(tm_window_size(&w, 0), 15, 22);
+  tm_window_release(&w);
+}
+
 static void test_one_that_holds_more_than_it_may_now_has_no_room_and_loses_nothing(void **state)
 {
   struct tm_window w;
@@ -229,6 +256,7 @@ static void test_memory_grows_with_the_window(void **state)
 UNIT_TESTS({
     cmocka_unit_test(test_one_until_the_first_has_ended_then_as_measured),
     cmocka_unit_test(test_holds_work_for_two_round_trips_if_they_take_longer_than_2_ms),
+    cmocka_unit_test(test_never_less_than_the_least),
     cmocka_unit_test(test_one_that_holds_more_than_it_may_now_has_no_room_and_loses_nothing),
     cmocka_unit_test(test_holds_finds_and_removes_in_any_order),
     cmocka_unit_test(test_its_first_is_late_after_a_while),
