@@ -2,6 +2,7 @@
  *
  *   SETUP -> load -> LOADED -> init() -> READY
  *         -> { MINI_BATCH -> begin, check, run(), answer, done } ... -> STOP -> shutdown() -> BYE
+ *                                         `-- prefetch() before it: prefetch.c
  *
  *  (1) A mini-batch is run only after its assignment moved queued -> begun on the page: a
  *      mini-batch that was taken back is not run.
@@ -85,9 +86,10 @@ static void send_plain(struct tm_agent *a, enum tm_agent_msg type)
 /* `init_ns` 0: the script has no init(). */
 static void send_ready(struct tm_agent *a, int64_t init_ns)
 {
-  char bytes[8];
+  char bytes[16];
   struct tm_msg f = { .type = TM_MSG_READY, .payload = bytes, .length = sizeof(bytes), .fd = -1 };
   tm_put_u64(bytes, (uint64_t)init_ns);
+  tm_put_u64(bytes + 8, tm_trial_has_prefetch(&a->trial) ? TM_READY_PREFETCH : 0);
   tm_link_send(&a->link, &f);
 }
 
@@ -225,9 +227,22 @@ static void answer(struct tm_agent *a, const struct tm_msg *in, const struct tm_
     tm_buf_release(&a->payload);
 }
 
+/* Calls prefetch(), also for `next` unless that is NULL, and returns when run() begins. */
+static int prefetch(struct tm_agent *a, const struct tm_msg *in, struct tm_run_call *call,
+                    const struct tm_msg *next, int64_t *begin_ns)
+{
+  if (!tm_trial_has_prefetch(&a->trial))
+    return 0;
+  int code = tm_agent_prefetch(a, in, call);
+  if (code >= 0 && next)
+    tm_agent_prefetch_next(a, in, call, next);
+  *begin_ns = tm_clock_mono_ns();
+  return code;
+}
+
 /* Checks the items, and calls run(). Fills the head. */
 static int run_items(struct tm_agent *a, const struct tm_msg *in, struct tm_run_call *call,
-                     struct tm_result_head *head)
+                     const struct tm_msg *next, struct tm_result_head *head)
 {
   int64_t begin_ns = a->begin_ns;
   uint32_t items = call->items;
@@ -246,6 +261,9 @@ static int run_items(struct tm_agent *a, const struct tm_msg *in, struct tm_run_
   head->items = has_rows ? call->items : items;
   if (tm_items_are_none(call))
     return 0;
+  rc = prefetch(a, in, call, next, &begin_ns);
+  if (rc < 0)
+    return rc;
   tm_page_set(a->page, TM_PHASE_RUN, begin_ns, head->seq, in->index, in->try); /* keeps (4) */
   tm_agent_begin_call(a, head->seq);
   int code = tm_trial_run(&a->trial, call);
@@ -258,45 +276,60 @@ static int run_items(struct tm_agent *a, const struct tm_msg *in, struct tm_run_
   return code;
 }
 
-static int run_mini_batch(struct tm_agent *a, const struct tm_msg *in, struct tm_err *err)
+bool tm_agent_read_call(const struct tm_agent *a, const struct tm_msg *in, struct tm_run_call *out)
 {
+  const struct tm_setup *setup = &a->trial.setup;
   struct tm_reader r;
   struct tm_mini_batch_head h;
   tm_reader_init(&r, in->payload, in->length);
   if (!tm_mini_batch_head_read(&r, &h))
+    return false;
+  *out =
+      (struct tm_run_call) { .index = in->index,
+                             .seq = h.seq,
+                             .try = in->try,
+                             .part = in->part,
+                             .items = h.items,
+                             .dataset_number = h.dataset,
+                             .first_row = -1,
+                             .bytes = r.at,
+                             .bytes_len = (size_t)(r.end - r.at),
+                             .dataset = h.dataset < setup->datasets_len ? setup->datasets[h.dataset]
+                                                                        : "" };
+  return true;
+}
+
+static int run_mini_batch(struct tm_agent *a, struct tm_msg *in, struct tm_err *err)
+{
+  struct tm_run_call call;
+  struct tm_msg next;
+  /* before anything points into the message */
+  bool has_next = tm_trial_has_prefetch(&a->trial) && tm_link_peek(&a->link, in, &next);
+  if (!tm_agent_read_call(a, in, &call))
     return tm_err_set(err, TM_EPROTOCOL, "a mini-batch cannot be read");
+  call.extras = &a->trial.extras;
   int64_t begin_ns = a->begin_ns = tm_clock_mono_ns();
   /* keeps (3) */
   if (begin_ns - a->written_ns >= WRITE_EVERY_NS && tm_agent_flush(a, begin_ns, err) < 0)
     return err->code;
-  if (!tm_page_begin(a->page, h.seq)) /* keeps (1) */
+  if (!tm_page_begin(a->page, call.seq)) { /* keeps (1) */
+    tm_agent_drop_prefetched(a, call.seq);
     return 0;
-  struct tm_run_call call = { .index = in->index,
-                              .seq = h.seq,
-                              .try = in->try,
-                              .part = in->part,
-                              .items = h.items,
-                              .dataset_number = h.dataset,
-                              .first_row = -1,
-                              .extras = &a->trial.extras,
-                              .bytes = r.at,
-                              .bytes_len = (size_t)(r.end - r.at),
-                              .dataset = h.dataset < a->trial.setup.datasets_len
-                                             ? a->trial.setup.datasets[h.dataset]
-                                             : "" };
-  struct tm_result_head head = { .seq = h.seq,
+  }
+  struct tm_result_head head = { .seq = call.seq,
                                  .begin_wall_ns = wall_of(a, begin_ns),
                                  .items = TM_ITEMS_UNKNOWN };
   tm_page_set_begun(a->page, head.begin_wall_ns);
   tm_trial_clear(&a->trial);
-  int code = run_items(a, in, &call, &head);
+  int code = run_items(a, in, &call, has_next ? &next : NULL, &head);
+  tm_agent_drop_prefetched(a, call.seq);
   int64_t cpu_ns = cpu_now_ns();
   head.cpu_ns = cpu_ns - a->cpu_ns;
   a->cpu_ns = cpu_ns;
   answer(a, in, &call, &head, code);
   tm_item_loader_clear(&a->trial.loader);
-  tm_page_done(a->page, h.seq); /* keeps (2) */
-  tm_agent_settle_call(a, in, h.seq, code);
+  tm_page_done(a->page, call.seq); /* keeps (2) */
+  tm_agent_settle_call(a, in, call.seq, code);
   return 0;
 }
 
@@ -367,6 +400,7 @@ static int stop(struct tm_agent *a, struct tm_err *err)
   if (tm_agent_flush(a, now_ns, err) < 0) /* before user code that may hang or die */
     return err->code;
   tm_page_set(a->page, TM_PHASE_SHUTDOWN, now_ns, 0, 0, 0);
+  tm_agent_drop_ahead(a);
   int code = tm_trial_shutdown(&a->trial);
   tm_agent_end_forked(a);
   if (code < 0)
@@ -454,6 +488,7 @@ int tm_agent_run(const struct tm_script *script)
   tm_self_release(&a.self);
   tm_setup_release(&a.trial.setup);
   tm_trial_release(&a.trial);
+  tm_script_error_release(&a.ahead.error);
   tm_buf_release(&a.payload);
   tm_buf_release(&a.row);
   tm_buf_release(&a.scratch);

@@ -28,11 +28,12 @@
 #include "sys/messages/msg.h"
 
 enum tm_agent_msg {
-  TM_MSG_SETUP = 1,   /* struct tm_setup */
-  TM_MSG_MINI_BATCH,  /* struct tm_mini_batch_head, items */
-  TM_MSG_STOP,        /* - */
-  TM_MSG_ARM,         /* - */
-  TM_MSG_READY = 33,  /* u64: nanoseconds in init(); 0: the script has none */
+  TM_MSG_SETUP = 1,  /* struct tm_setup */
+  TM_MSG_MINI_BATCH, /* struct tm_mini_batch_head, items */
+  TM_MSG_STOP,       /* - */
+  TM_MSG_ARM,        /* - */
+  /* u64: nanoseconds in init(), 0: the script has none; u64 flags: TM_READY_PREFETCH, or 0 */
+  TM_MSG_READY = 33,
   TM_MSG_INIT_FAILED, /* struct tm_failure */
   TM_MSG_RESULT,      /* struct tm_result_head, rows or spill */
   TM_MSG_FAILED,      /* struct tm_failure */
@@ -101,7 +102,8 @@ const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
   FLAG(owns_process)        /* nothing but the script runs in its process */                       \
   NUMBER(patience_ns)       /* how long to wait for files of the job that appear late */           \
   NUMBER(run_timeout_ns)    /* for messages; 0: none */                                            \
-  NUMBER(init_timeout_ns)
+  NUMBER(init_timeout_ns)                                                                          \
+  NUMBER(load_timeout_ns) /* likewise, for prefetch() */
 
 /* After decoding, it owns its strings. The length of a list `x` is `x_len`. */
 struct tm_setup {
@@ -130,6 +132,8 @@ struct tm_mini_batch_head { /* 16 bytes on the wire, then the items (data/item.h
 };
 void tm_mini_batch_head_encode(char out[16], const struct tm_mini_batch_head *h);
 bool tm_mini_batch_head_read(struct tm_reader *r, struct tm_mini_batch_head *h);
+
+#define TM_READY_PREFETCH 1u /* the script has prefetch(): the worker gets mini-batches ahead */
 
 #define TM_RESULT_HEAD       56
 #define TM_ITEMS_UNKNOWN     UINT32_MAX

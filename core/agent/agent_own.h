@@ -7,6 +7,13 @@
 #include "sys/messages/link.h"
 #include "sys/self.h"
 
+/* The mini-batch for which prefetch() was called early. */
+struct tm_agent_ahead {
+  uint64_t seq; /* 0: none */
+  int code;     /* what the call has returned */
+  struct tm_script_error error;
+};
+
 struct tm_agent {
   struct tm_trial trial; /* the script, and what its last mini-batch returned */
   struct tm_page *page;
@@ -19,9 +26,10 @@ struct tm_agent {
   struct tm_buf row; /* of a mini-batch's failed try: the isolated row, for the log; or empty */
   bool has_spill_dir;
   volatile uint64_t call; /* the current call, as on the page; 0: none. Read by a signal handler */
-  bool is_armed, is_retired; /* interruption.c */
-  uint32_t unrecovered;      /* consecutive interruptions without a recover() */
-  struct tm_self self;       /* distinguishes a process that the script forks */
+  bool is_armed, is_retired;   /* interruption.c */
+  struct tm_agent_ahead ahead; /* prefetch.c */
+  uint32_t unrecovered;        /* consecutive interruptions without a recover() */
+  struct tm_self self;         /* distinguishes a process that the script forks */
 };
 
 /* failure.c. Sends the error of the trial to the supervisor and writes it to setup.error_file.
@@ -34,7 +42,7 @@ void tm_failure_log(struct tm_agent *a, const char *what);
 /* interruption.c. Lets the keeper interrupt loading and init(), as far as an unarmed script can be.
  */
 void tm_agent_listen(struct tm_agent *a);
-/* Names the call that begins, for the alarm: a seq, or TM_PAGE_INIT. */
+/* Names the call that begins, for the alarm: a seq, TM_PAGE_PREFETCH() of one, or TM_PAGE_INIT. */
 void tm_agent_begin_call(struct tm_agent *a, uint64_t call);
 void tm_agent_end_init(struct tm_agent *a);
 /* From here on, calls can be interrupted. */
@@ -43,7 +51,19 @@ void tm_agent_arm(struct tm_agent *a);
  * answered, this calls recover(). */
 void tm_agent_settle_call(struct tm_agent *a, const struct tm_msg *in, uint64_t seq, int code);
 
-/* agent.c */
+/* prefetch.c. Calls prefetch() for the mini-batch that has begun, unless that was done early.
+ * Negative: its try fails, with an error of the trial. */
+int tm_agent_prefetch(struct tm_agent *a, const struct tm_msg *in, struct tm_run_call *call);
+/* Calls it early, for `next`, before the run() of the mini-batch that has begun: if it may be. */
+void tm_agent_prefetch_next(struct tm_agent *a, const struct tm_msg *in,
+                            const struct tm_run_call *call, const struct tm_msg *next);
+/* Mini-batch `seq` has ended, or will not run: drops what was started for it. */
+void tm_agent_drop_prefetched(struct tm_agent *a, uint64_t seq);
+/* Drops what was started early, whatever it is for. */
+void tm_agent_drop_ahead(struct tm_agent *a);
+
+/* agent.c. False: the message cannot be read. The call's bytes are those of the message. */
+bool tm_agent_read_call(const struct tm_agent *a, const struct tm_msg *in, struct tm_run_call *out);
 int tm_agent_flush(struct tm_agent *a, int64_t now_ns, struct tm_err *err);
 void tm_agent_end_forked(const struct tm_agent *a); /* call it after each hook */
 

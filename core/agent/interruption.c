@@ -74,6 +74,7 @@ static void retire(struct tm_agent *a, const char *why)
     .type = TM_MSG_RETIRED, .payload = why, .length = (uint32_t)strlen(why), .fd = -1
   };
   a->is_retired = true;
+  tm_agent_drop_ahead(a);
   tm_link_send(&a->link, &f);
 }
 
@@ -104,7 +105,8 @@ void tm_agent_settle_call(struct tm_agent *a, const struct tm_msg *in, uint64_t 
     retire(a, tm_buf_str(why));
     return;
   }
-  if (code >= 0 || a->trial.error.status != TM_RUN_TIMEOUT) {
+  enum tm_status status = a->trial.error.status;
+  if (code >= 0 || (status != TM_RUN_TIMEOUT && status != TM_LOAD_TIMEOUT)) {
     a->unrecovered = 0;
     return;
   }

@@ -13,6 +13,7 @@
 
 struct tm_run_call {
   uint64_t index, seq; /* of the mini-batch; its number at this worker */
+  bool is_prefetched;  /* prefetch() has returned for it, with the same `seq` */
   uint32_t try;
   uint64_t part;
   const char *dataset; /* name of the input, or "" */
@@ -35,12 +36,13 @@ struct tm_run_call {
 
 /* Why a hook failed; the agent owns the buffers and clears them before each call. */
 struct tm_script_error {
-  /* RUN_EXCEPTION, RUN_WRONG_RETURN, RUN_TIMEOUT, INIT_EXCEPTION, INIT_TIMEOUT */
+  /* RUN_EXCEPTION, RUN_WRONG_RETURN, RUN_TIMEOUT, LOAD_TIMEOUT (in prefetch()), INIT_EXCEPTION,
+   * INIT_TIMEOUT */
   enum tm_status status;
   struct tm_buf message, stack, where;
 };
 
-/* A call is init() or run(). */
+/* A call is init(), prefetch() or run(). */
 struct tm_script {
   void *data;
   /* Loads the file. 0, or negative with `error`. *has_no_run (false before): it was loaded but
@@ -49,6 +51,14 @@ struct tm_script {
               struct tm_script_error *error);
   /* Calls init(). 1: the script has none; negative with `error`. */
   int (*init)(void *data, struct tm_script_error *error);
+  /* Once loaded: whether the script has prefetch(). NULL: this language has no such hook. */
+  const bool *has_prefetch;
+  /* Calls prefetch(), before the run() of this mini-batch or of the one before it. What it has
+   * returned and started is kept for the run() with the same `seq`, which must follow before
+   * another one, unless drop() is called. `call` is used during this call only. */
+  int (*prefetch)(void *data, const struct tm_run_call *call, struct tm_script_error *error);
+  /* Ends what prefetch() has started for `seq`, which is not run; otherwise a no-op. */
+  void (*drop)(void *data, uint64_t seq);
   /* One try. Appends rows (each ends in a line break) to `rows`, with append_row; `returned` counts
    * elements. */
   int (*run)(void *data, const struct tm_run_call *call, struct tm_buf *rows, uint32_t *returned,

@@ -81,9 +81,29 @@ static int say_lost(struct tm_trial *t, int code)
   return code < 0 ? code : TM_ECHANGED;
 }
 
+bool tm_trial_has_prefetch(const struct tm_trial *t)
+{
+  return t->script.has_prefetch && *t->script.has_prefetch;
+}
+
+int tm_trial_prefetch(struct tm_trial *t, const struct tm_run_call *call)
+{
+  tm_require(tm_trial_has_prefetch(t) && !call->is_prefetched);
+  begin(t, "prefetch()", TM_RUN_EXCEPTION);
+  int code = t->script.prefetch(t->script.data, call, &t->error);
+  if (code < 0)
+    tm_trial_name_entries(t);
+  return code;
+}
+
 int tm_trial_run(struct tm_trial *t, const struct tm_run_call *call)
 {
   tm_require(t->script.run);
+  if (tm_trial_has_prefetch(t) && !call->is_prefetched) {
+    int early = tm_trial_prefetch(t, call);
+    if (early < 0)
+      return early;
+  }
   begin(t, "run()", TM_RUN_EXCEPTION);
   int code = t->script.run(t->script.data, call, &t->rows, &t->returned, &t->error);
   if (t->loader.entries && tm_entry_loader_has_lost(t->loader.entries))

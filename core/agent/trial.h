@@ -36,8 +36,12 @@ int tm_trial_load(struct tm_trial *t);
 int tm_trial_init(struct tm_trial *t); /* 1: the script has no init() */
 /* Forgets the results of the last mini-batch. */
 void tm_trial_clear(struct tm_trial *t);
-/* Adds to t->rows, t->extras, and sets t->returned. Errors and marks name entries of archives as
- * the listing does, not by the paths of their files here. */
+bool tm_trial_has_prefetch(const struct tm_trial *t); /* once it is loaded */
+/* Early, before the run() of another mini-batch; then the call for tm_trial_run() says so. */
+int tm_trial_prefetch(struct tm_trial *t, const struct tm_run_call *call);
+/* Calls prefetch() first, if the script has it and call->is_prefetched does not say that this has
+ * been done. Adds to t->rows, t->extras, and sets t->returned. Errors and marks name entries of
+ * archives as the listing does, not by the paths of their files here. */
 int tm_trial_run(struct tm_trial *t, const struct tm_run_call *call);
 int tm_trial_recover(struct tm_trial *t, const char *reason); /* 1: there is no such hook */
 int tm_trial_shutdown(struct tm_trial *t);

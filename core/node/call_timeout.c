@@ -20,6 +20,7 @@ static uint64_t call_of(const struct tm_page_view *view)
 {
   switch (view->phase) {
   case TM_PHASE_RUN: return view->seq;
+  case TM_PHASE_PREFETCH: return TM_PAGE_PREFETCH(view->seq);
   case TM_PHASE_INIT: return TM_PAGE_INIT;
   default: return 0;
   }
@@ -40,6 +41,7 @@ enum tm_late_action tm_keeper_late(const struct tm_keeper_interrupt *i,
 
 static void begin(struct tm_keeper_worker *w, int64_t now_ns)
 {
+  bool is_prefetch = w->view.phase == TM_PHASE_PREFETCH;
   w->interrupt = (struct tm_keeper_interrupt) { .call = call_of(&w->view), .begun_ns = now_ns };
   tm_require(w->interrupt.call != 0);
   atomic_store(&w->page->interrupt, w->interrupt.call);
@@ -48,9 +50,10 @@ static void begin(struct tm_keeper_worker *w, int64_t now_ns)
                   w->step->is_init_late ? "has taken too long" : "passed init_timeout");
   else
     tm_keeper_log(w->step, TM_WARNING,
-                  "%s: run() of mini-batch %llu, try %u, passed run_invocation_timeout and is "
-                  "interrupted",
-                  w->name, (unsigned long long)w->view.index, w->view.try);
+                  "%s: %s mini-batch %llu, try %u, passed %s and is interrupted", w->name,
+                  is_prefetch ? "prefetch() before run() of" : "run() of",
+                  (unsigned long long)w->view.index, w->view.try,
+                  is_prefetch ? "task_overhead_timeout" : "run_invocation_timeout");
 }
 
 bool tm_keeper_interrupt(struct tm_keeper_worker *w)

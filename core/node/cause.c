@@ -121,7 +121,8 @@ void tm_keeper_find_cause(struct tm_keeper *k, const struct tm_keeper_worker *w,
 
 static void add_mini_batch(struct tm_buf *out, const struct tm_page_view *v)
 {
-  if (v->phase != TM_PHASE_LOAD && v->phase != TM_PHASE_RUN && v->phase != TM_PHASE_RETURN)
+  if (v->phase != TM_PHASE_LOAD && v->phase != TM_PHASE_PREFETCH && v->phase != TM_PHASE_RUN &&
+      v->phase != TM_PHASE_RETURN)
     return;
   tm_buf_printf(out, "; mini-batch %" PRIu64 ", try %" PRIu32, v->index, v->try);
   if (v->item > 0)

@@ -39,13 +39,14 @@ static int64_t due_of(int64_t since_ns, int64_t timeout_ns)
 
 int64_t tm_keeper_due(const struct tm_page_view *view, const struct tm_node_step *s, int64_t now_ns)
 {
-  tm_require(view->phase <= TM_PHASE_RECOVER);
+  tm_require(view->phase <= TM_PHASE_LAST);
   bool is_new = view->phase == TM_PHASE_START || view->phase == TM_PHASE_INIT;
   const struct limit {
     enum tm_phase phase;
     int64_t ns;
   } limits[] = { { TM_PHASE_RUN, s->run_timeout_ns },
                  { TM_PHASE_LOAD, s->load_timeout_ns },
+                 { TM_PHASE_PREFETCH, s->load_timeout_ns },
                  { TM_PHASE_RETURN, s->load_timeout_ns },
                  { TM_PHASE_INIT, is_new ? s->init_timeout_ns : 0 },
                  { TM_PHASE_RECOVER, s->interrupt_grace_ns > 0 ? TM_STOP_NS : 0 } };

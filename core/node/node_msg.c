@@ -168,7 +168,7 @@ int tm_ended_decode(struct tm_ended *out, const char *p, size_t n, struct tm_err
   if (bits)
     memcpy(out->states.bits, bits, sizeof out->states.bits);
   out->states.has_begun = tm_read_u32(&r) != 0;
-  if (!r.bad && r.at == r.end && cause <= TM_END_KILLED && phase <= TM_PHASE_RECOVER &&
+  if (!r.bad && r.at == r.end && cause <= TM_END_KILLED && phase <= TM_PHASE_LAST &&
       memory <= TM_KILL_LOGGED)
     return 0;
   return tm_err_set(err, TM_EPROTOCOL, "the report of a worker's end cannot be read");
@@ -194,7 +194,7 @@ bool tm_worker_doing_read(struct tm_reader *r, struct tm_worker_doing *out)
   out->begun_wall_ns = (int64_t)tm_read_u64(r);
   out->seq = tm_read_u64(r);
   out->is_stopped = tm_read_u32(r) != 0;
-  return !r->bad && phase <= TM_PHASE_RECOVER;
+  return !r->bad && phase <= TM_PHASE_LAST;
 }
 
 static size_t count_of(char *const *list)
@@ -319,6 +319,7 @@ static const char *phase_words(enum tm_phase phase)
   case TM_PHASE_RETURN: return "while it returned a result";
   case TM_PHASE_SHUTDOWN: return "in shutdown()";
   case TM_PHASE_RECOVER: return "in recover()";
+  case TM_PHASE_PREFETCH: return "in prefetch()";
   }
   return "";
 }
@@ -331,6 +332,7 @@ static const char *limit_words(enum tm_phase phase)
   case TM_PHASE_LOAD: return "loading a mini-batch took longer than task_overhead_timeout";
   case TM_PHASE_RETURN: return "returning a result took longer than task_overhead_timeout";
   case TM_PHASE_RECOVER: return "recover() took longer than 30 s";
+  case TM_PHASE_PREFETCH: return "prefetch() took longer than task_overhead_timeout";
   default: return "run() took longer than run_invocation_timeout";
   }
 }

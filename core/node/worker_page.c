@@ -30,8 +30,8 @@ static enum tm_assignment_state state_in(uint64_t word, uint64_t seq)
 
 const char *tm_phase_name(enum tm_phase phase)
 {
-  static const char *const names[] = { "start", "init",   "idle",     "load",
-                                       "run",   "return", "shutdown", "recover" };
+  static const char *const names[] = { "start",  "init",     "idle",    "load",    "run",
+                                       "return", "shutdown", "recover", "prefetch" };
   return (unsigned)phase < sizeof names / sizeof *names ? names[phase] : "idle";
 }
 
@@ -67,7 +67,7 @@ void tm_page_done(struct tm_page *p, uint64_t seq)
 void tm_page_set(struct tm_page *p, enum tm_phase phase, int64_t now_ns, uint64_t seq,
                  uint64_t index, uint32_t try)
 {
-  _Static_assert(TM_PHASE_RECOVER < 16, "a phase has four bits");
+  _Static_assert(TM_PHASE_LAST < 16, "a phase has four bits");
   uint64_t count = (atomic_load_explicit(&p->doing, memory_order_relaxed) >> 4) + 1;
   struct tm_page_record *r = &p->records[count & 1], *before = &p->records[~count & 1];
   bool is_same = atomic_load_explicit(&before->seq, memory_order_relaxed) == seq;
@@ -109,7 +109,7 @@ void tm_page_read(const struct tm_page *p, struct tm_page_view *out)
        i++) { /* a page that changes all the time is being scribbled on: the last reading will do */
     uint64_t doing = atomic_load_explicit(&p->doing, memory_order_acquire);
     const struct tm_page_record *r = &p->records[doing >> 4 & 1];
-    out->phase = (doing & 15) <= TM_PHASE_RECOVER ? (enum tm_phase)(doing & 15) : TM_PHASE_IDLE;
+    out->phase = (doing & 15) <= TM_PHASE_LAST ? (enum tm_phase)(doing & 15) : TM_PHASE_IDLE;
     out->since_ns = atomic_load_explicit(&r->since_ns, memory_order_relaxed);
     out->begun_wall_ns = moment(atomic_load_explicit(&r->begun_wall_ns, memory_order_relaxed));
     out->seq = atomic_load_explicit(&r->seq, memory_order_relaxed);

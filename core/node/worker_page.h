@@ -44,8 +44,10 @@ enum tm_phase {
   TM_PHASE_RUN,
   TM_PHASE_RETURN,
   TM_PHASE_SHUTDOWN,
-  TM_PHASE_RECOVER /* after an interruption */
+  TM_PHASE_RECOVER, /* after an interruption */
+  TM_PHASE_PREFETCH /* before run(): prefetch() of this assignment, or of the next one */
 };
+#define TM_PHASE_LAST TM_PHASE_PREFETCH
 enum tm_assignment_state {
   TM_ASSIGNMENT_QUEUED,
   TM_ASSIGNMENT_BEGUN,
@@ -57,7 +59,7 @@ struct tm_page_record {
   _Atomic int64_t since_ns; /* monotonic; when this phase began */
   /* wall clock, as the worker's log lines; when the worker began this assignment */
   _Atomic int64_t begun_wall_ns;
-  _Atomic uint64_t seq;   /* the assignment of LOAD, RUN and RETURN */
+  _Atomic uint64_t seq;   /* the assignment of LOAD, PREFETCH, RUN and RETURN */
   _Atomic uint64_t index; /* its mini-batch */
   _Atomic uint32_t try;
   _Atomic uint32_t item; /* from 1; 0: unknown */
@@ -70,15 +72,18 @@ struct tm_page {
   _Atomic uint64_t words[TM_PAGE_WORDS];
   _Atomic uint64_t can_interrupt; /* set to 1 by the worker */
   _Atomic uint64_t has_stoppable; /* likewise */
-  _Atomic uint64_t interrupt;     /* set by the keeper: seq of the assignment, or TM_PAGE_INIT */
-  _Atomic int64_t begun_wall_ns;  /* of the current assignment; only the worker reads it here */
+  /* set by the keeper: the seq of an assignment, TM_PAGE_PREFETCH(seq), or TM_PAGE_INIT */
+  _Atomic uint64_t interrupt;
+  _Atomic int64_t begun_wall_ns; /* of the current assignment; only the worker reads it here */
 };
 #define TM_PAGE_INIT UINT64_MAX /* instead of a seq: init() */
+#define TM_PAGE_PREFETCH(seq)                                                                      \
+  ((seq) | UINT64_C(1) << 63) /* likewise: prefetch() before its run() */
 
 struct tm_page_view { /* one consistent reading */
   enum tm_phase phase;
   int64_t since_ns;
-  int64_t begun_wall_ns; /* of LOAD, RUN and RETURN; 0: not known */
+  int64_t begun_wall_ns; /* of LOAD, PREFETCH, RUN and RETURN; 0: not known */
   uint64_t seq, index;
   uint32_t try, item, rows;
 };

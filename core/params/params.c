@@ -163,8 +163,8 @@ static const struct tm_field argument_fields[] = {
     "logs/sys/node/<node>/<process>.profile" },
   { "task_overhead_timeout", TM_FIELD_SECONDS, 0.001, 259200, "600", NULL,
     CHANGEABLE | FAILS | ARGUMENT,
-    "the time limit for loading a mini-batch before its run(), and for writing its result "
-    "afterwards, in seconds" },
+    "the time limit for loading a mini-batch before its run(), for prefetch(), and for writing its "
+    "result afterwards, in seconds" },
   { "progress_update_timeout", TM_FIELD_SECONDS, 0.001, 1e9, NULL, NULL, CHANGEABLE | ARGUMENT,
     "the step fails if no mini-batch is created or ends for this many seconds; by default "
     "computed from the other timeouts" },

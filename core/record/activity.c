@@ -83,6 +83,7 @@ static const char *phase_words(enum tm_phase phase)
 {
   switch (phase) {
   case TM_PHASE_LOAD: return " loading it";
+  case TM_PHASE_PREFETCH: return " in prefetch()";
   case TM_PHASE_RUN: return " in run()";
   case TM_PHASE_RETURN: return " returning its result";
   default: return "";
@@ -237,7 +238,7 @@ struct tm_json *tm_activity_to_json(const struct tm_activity *a)
 
 static enum tm_phase phase_of(const char *name)
 {
-  for (int i = TM_PHASE_START; i <= TM_PHASE_RECOVER; i++)
+  for (int i = TM_PHASE_START; i <= TM_PHASE_LAST; i++)
     if (strcmp(name, tm_phase_name((enum tm_phase)i)) == 0)
       return (enum tm_phase)i;
   return TM_PHASE_IDLE;

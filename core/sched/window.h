@@ -51,8 +51,8 @@ static inline int64_t tm_window_late_ns(int64_t distance_ns)
 }
 /* Whether to send it one more, if its first is not late. */
 bool tm_window_has_room(const struct tm_window *w, int64_t distance_ns);
-/* Whether its first assignment has been the first for tm_window_late_ns(): then it gets no more than
- * `least`, whatever the mean is, because waiting mini-batches are better off elsewhere. */
+/* Whether its first assignment has been the first for tm_window_late_ns(): then it gets no more
+ * than `least`, whatever the mean is, because waiting mini-batches are better off elsewhere. */
 bool tm_window_is_late(const struct tm_window *w, int64_t distance_ns, int64_t now_ns);
 /* Adds the next seq. Only if there is room. */
 struct tm_inflight *tm_window_add(struct tm_window *w, const struct tm_assignment *what,

@@ -91,6 +91,7 @@ enum tm_status tm_failed_tries_status(const struct tm_ended *ended)
     return TM_PROCESS_DIED;
   switch (ended->view.phase) {
   case TM_PHASE_LOAD:
+  case TM_PHASE_PREFETCH:
   case TM_PHASE_RETURN: return TM_LOAD_TIMEOUT;
   case TM_PHASE_START:
   case TM_PHASE_INIT: return TM_INIT_TIMEOUT;
@@ -114,6 +115,10 @@ static char *timeout_text(const struct tm_config *config, enum tm_status status,
         has_grace ? ", for it could not be interrupted: it was in a C function, or "
                     "waited for a program"
                   : "");
+  if (status == TM_LOAD_TIMEOUT && ended->view.phase == TM_PHASE_PREFETCH)
+    return tm_xprintf("prefetch() of this mini-batch or of the next one took longer than "
+                      "task_overhead_timeout (%g s); its worker was killed",
+                      (double)config->load_timeout_ns / 1e9);
   if (status == TM_LOAD_TIMEOUT)
     return tm_xprintf("to %s took longer than task_overhead_timeout (%g s); its worker was killed",
                       ended->view.phase == TM_PHASE_LOAD ? "load it" : "write its result",

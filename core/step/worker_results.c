@@ -433,15 +433,18 @@ static void on_ready(struct tm_worker *w, const struct tm_msg *f)
 {
   struct tm_event e = { .kind = TM_EVENT_WORKER_READY };
   struct tm_reader r;
+  uint64_t flags;
 
   tm_reader_init(&r, f->payload, f->length);
   e.init_ns = (int64_t)tm_read_u64(&r);
+  flags = tm_read_u64(&r);
   if (r.bad || r.at != r.end || e.init_ns < 0) {
     tm_worker_results_on_rubbish(w);
     return;
   }
-  tm_workers_tell(w->s,
-                  &(struct tm_sched_event) { .kind = TM_SCHED_ON_READY, .worker = w->number });
+  tm_workers_tell(w->s, &(struct tm_sched_event) { .kind = TM_SCHED_ON_READY,
+                                                   .worker = w->number,
+                                                   .has_prefetch = flags & TM_READY_PREFETCH });
   tm_supervisor_emit(w->s, &e, w);
   tm_workers_fill(w->s);
 }

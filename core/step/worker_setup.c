@@ -42,7 +42,8 @@ void tm_setup_of_step(struct tm_setup *s, const struct tm_step *step)
                            .max_result_size = config->max_result_size,
                            .memory_limit = config->worker_memory_limit,
                            .run_timeout_ns = config->run_invocation_timeout_ns,
-                           .init_timeout_ns = config->init_timeout_ns };
+                           .init_timeout_ns = config->init_timeout_ns,
+                           .load_timeout_ns = config->load_timeout_ns };
 }
 
 int64_t tm_setup_cores(int64_t cores, int64_t workers)

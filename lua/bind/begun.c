@@ -47,6 +47,14 @@ bool tm_lua_begun_is_empty(const struct tm_lua_begun *list)
   return tm_list_first(&list->items) == NULL;
 }
 
+void tm_lua_begun_move(struct tm_lua_begun *from, struct tm_lua_begun *to)
+{
+  for (struct tm_lua_begun_item *item; (item = take_first(from)) != NULL;) {
+    item->list = to;
+    tm_list_add(&to->items, &item->item);
+  }
+}
+
 void tm_lua_begun_end(struct tm_lua_begun *list)
 {
   for (struct tm_lua_begun_item *item; (item = take_first(list)) != NULL;)

@@ -1,9 +1,11 @@
-/* begun.h - work that a script has begun, and that ends with the call of run() that began it:
- * helper threads of a loop that was left early, or by an error or an interruption.
+/* begun.h - work that a script has begun, and that ends with the call of run() that began it, or
+ * for whose mini-batch prefetch() began it: helper threads of a loop that was left early, or by an
+ * error or an interruption.
  *
  *   tm_lua_begun_open(L, &list)      once per state
  *   tm_lua_begun_add(L, &item)       by a C function of a module
  *   tm_lua_begun_keep(&list); run(); tm_lua_begun_end(&list)
+ *   tm_lua_begun_keep(&list); prefetch(); tm_lua_begun_move(&list, &kept)    for another run()
  *
  * Work of a loop that was left early can be known only by the collector. So a prompt, which has
  * a list and no end of a call, lets it come after each line as long as anything is in the list.
@@ -34,6 +36,8 @@ void tm_lua_begun_remove(struct tm_lua_begun_item *item); /* not added: a no-op 
 
 /* What has begun so far stays: init() began it. */
 void tm_lua_begun_keep(struct tm_lua_begun *list);
+/* Everything else belongs to the other list from now on. */
+void tm_lua_begun_move(struct tm_lua_begun *from, struct tm_lua_begun *to);
 /* Ends and removes everything else. */
 void tm_lua_begun_end(struct tm_lua_begun *list);
 bool tm_lua_begun_is_empty(const struct tm_lua_begun *list);

@@ -28,6 +28,7 @@ static int refuse_write(lua_State *L)
 }
 
 static const char *const names[] = { "minibatch_index",
+                                     "prefetched",
                                      "try",
                                      "dataset_name",
                                      "part",
@@ -407,6 +408,24 @@ static void set_keys(lua_State *L, struct tm_lua_context *c, int fields,
     lua_pushnil(L);
   }
   lua_setfield(L, fields, "partition_key_value");
+}
+
+void tm_lua_context_set_prefetched(lua_State *L, struct tm_lua_context *c, int ref)
+{
+  lua_rawgeti(L, LUA_REGISTRYINDEX, c->fields_ref);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, ref);
+  lua_setfield(L, -2, "prefetched");
+  lua_pop(L, 1);
+  c->has_prefetched = ref != LUA_NOREF;
+}
+
+void tm_lua_context_push_ahead(lua_State *L, struct tm_lua_context *c,
+                               const struct tm_run_call *call)
+{
+  tm_lua_context_push(L, c, call);
+  tm_lua_context_end(c);
+  if (c->has_prefetched)
+    tm_lua_context_set_prefetched(L, c, LUA_NOREF);
 }
 
 void tm_lua_context_push(lua_State *L, struct tm_lua_context *c, const struct tm_run_call *call)

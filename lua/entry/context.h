@@ -3,6 +3,7 @@
  *   context.minibatch_index   number of the mini-batch, from 0
  *   context.try               from 1
  *   context.dataset_name      name of the input, "" without one
+ *   context.prefetched        what prefetch() has returned for this mini-batch; nil without one
  *   context.part              nil, or {first = , last = }: the items of a part, from 1, while the
  *   job
  *                             isolates bad items
@@ -16,6 +17,9 @@
  *                             first row in it, from 0, if known
  *   partition_key_value       with partition keys: a new table of their values by name; datetimes
  *                             in seconds
+ *
+ * prefetch() gets it, too, for a mini-batch that run() gets later: with the fields, but the methods
+ * raise, and `prefetched` is nil.
  *
  * A state has one such table, filled again for each call. A script that needs a field later must
  * copy it. The table is read-only.
@@ -35,6 +39,7 @@ struct tm_lua_context {
   int handle_ref, fields_ref; /* in the registry */
   uint32_t try;               /* the value in the fields now */
   uint64_t part;
+  bool has_prefetched; /* prefetched is set */
   bool has_keys;       /* partition_key_value is set */
   bool has_range;      /* source is set */
   const char *dataset; /* Lua's own string, held by the fields */
@@ -52,5 +57,10 @@ void tm_lua_context_release(struct tm_lua_context *c);
 void tm_lua_context_end(struct tm_lua_context *c);
 /* Fills it from `call` and pushes it. May raise (memory). */
 void tm_lua_context_push(lua_State *L, struct tm_lua_context *c, const struct tm_run_call *call);
+/* The same for prefetch(). */
+void tm_lua_context_push_ahead(lua_State *L, struct tm_lua_context *c,
+                               const struct tm_run_call *call);
+/* The value, by its reference, until the next push. May raise (memory). */
+void tm_lua_context_set_prefetched(lua_State *L, struct tm_lua_context *c, int ref);
 
 #endif

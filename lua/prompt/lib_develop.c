@@ -278,6 +278,7 @@ static int find_again(struct developed *d, const char *step, struct tm_run_call 
     return rc;
   tm_replay_set_variables(d->replay);
   d->trial.setup.memory_limit = d->trial.setup.run_timeout_ns = d->trial.setup.init_timeout_ns = 0;
+  d->trial.setup.load_timeout_ns = 0;
   return tm_replay_call(d->replay, call, &d->trial, err);
 }
 

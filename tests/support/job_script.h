@@ -136,12 +136,12 @@ static inline void job_say_ready(bool with_fd)
 
 static inline void job_say_bad_ready(const char *mode)
 {
-  char bytes[TM_MSG_HEADER + 12] = { 0 };
-  struct tm_msg f = { .type = TM_MSG_READY, .length = 8 };
+  char bytes[TM_MSG_HEADER + 20] = { 0 };
+  struct tm_msg f = { .type = TM_MSG_READY, .length = 16 };
   if (strcmp(mode, "negative-ready") == 0)
     memset(bytes + TM_MSG_HEADER, 0xff, f.length);
   else
-    f.length = strcmp(mode, "short-ready") == 0 ? 7 : 12;
+    f.length = strcmp(mode, "short-ready") == 0 ? 15 : 20;
   tm_msg_encode(&f, bytes);
   send(TM_WORKER_CHANNEL_FD, bytes, TM_MSG_HEADER + f.length, MSG_NOSIGNAL);
 }

@@ -69,7 +69,9 @@ struct rig {
   char *argument; /* the scripts' first argument, or NULL */
   bool verify_items, no_rows;
   bool is_interruptible;
-  int64_t grace_ns; /* interrupt_grace of steps */
+  int64_t grace_ns;        /* interrupt_grace of steps */
+  int64_t load_timeout_ns; /* task_overhead_timeout of steps; 0: none */
+  uint32_t try;            /* the number of tries that are handed out; 0: 1 */
   int64_t monitor_ns;
   bool measures_launches;
   struct tm_incarnation incarnation;
@@ -293,6 +295,7 @@ static inline void rig_add_step(struct rig *r, uint64_t index, const char *progr
                             .environment = environment,
                             .environment_len = 1,
                             .run_timeout_ns = timeout_ns,
+                            .load_timeout_ns = r->load_timeout_ns,
                             .interrupt_grace_ns = r->grace_ns,
                             .monitor_ns = r->monitor_ns,
                             .measures_launches = r->measures_launches,
@@ -317,13 +320,15 @@ static inline void rig_start(struct rig *r, int64_t timeout_ns)
 static inline void rig_say(struct rig *r, uint32_t worker, uint32_t type, uint64_t index,
                            const void *p, size_t n)
 {
-  struct tm_msg f = { .type = type,
-                      .index = index,
-                      .worker = worker,
-                      .try = 1,
-                      .payload = p,
-                      .length = (uint32_t)n,
-                      .fd = -1 };
+  struct tm_msg f = {
+    .type = type,
+    .index = index,
+    .worker = worker,
+    .try = r->try > 0 ? r->try : 1,
+    .payload = p,
+    .length = (uint32_t)n,
+    .fd = -1
+  };
   if (r->stream)
     tm_node_stream_send(r->stream, &f);
   else
@@ -406,7 +411,7 @@ static inline char *rig_wait_rows(struct rig *r, uint32_t worker, uint64_t seq)
   assert_true(tm_result_head_read(&reader, &head));
   assert_int_equal(head.seq, seq);
   assert_int_equal(f->index, seq);
-  assert_int_equal(f->try, 1);
+  assert_int_equal(f->try, r->try > 0 ? r->try : 1);
   assert_int_equal(head.is_spilled, 0);
   return tm_xstrndup(reader.at, (size_t)(reader.end - reader.at));
 }

@@ -11,11 +11,15 @@
  *   /none     returns no row
  *   /nul      fails with a NUL in the message
  *   /spin     runs until it is interrupted
+ *   /block    writes a byte to 'begun', then waits until the FIFO 'go' is opened and closed
  *   /in-c     the same, in a call that can be stopped without arming
  *   others    return a row for each item: its path
  *
  * The script's first argument says what loading and the other hooks do: no-run, bad-load, bad-init,
  * bad-shutdown, recovers, bad-recover. Only with the last two does it have a recover().
+ *
+ * With `prefetch` it has that hook, which fails for /bad-ahead and hangs for /stuck-ahead. The rows
+ * of a try then begin with what has happened since the last one: "prefetch PATH", "drop SEQ".
  */
 #ifndef TM_TESTS_RIG_SCRIPT_H
 #define TM_TESTS_RIG_SCRIPT_H
@@ -31,6 +35,10 @@
 
 static const char *rig_mode = "";
 
+static bool rig_has_prefetch;
+static struct tm_buf rig_news;     /* since the last run() */
+static uint64_t rig_prefetched[8]; /* a bit for each seq */
+
 static inline int rig_give(struct tm_script_error *e, enum tm_status status, const char *words)
 {
   e->status = status;
@@ -45,6 +53,7 @@ static inline int rig_load(void *data, const struct tm_setup *setup, bool *has_n
 {
   if (setup->arguments_len > 0)
     rig_mode = setup->arguments[0];
+  rig_has_prefetch = strcmp(rig_mode, "prefetch") == 0;
   if (strcmp(rig_mode, "no-run") == 0) {
     *has_no_run = true;
     return rig_give(e, TM_INIT_EXCEPTION, "it defines no run");
@@ -117,6 +126,57 @@ static inline int rig_spin(struct tm_script_error *e)
   return rig_give(e, TM_RUN_TIMEOUT, "it was stuck");
 }
 
+/* Whether prefetch() has returned for it, which is then forgotten. */
+static inline bool rig_take_prefetched(uint64_t seq)
+{
+  uint64_t bit = UINT64_C(1) << seq % 64, *word = &rig_prefetched[seq / 64 % 8];
+  bool is_set = *word & bit;
+  *word &= ~bit;
+  return is_set;
+}
+
+static inline int rig_prefetch(void *data, const struct tm_run_call *call,
+                               struct tm_script_error *e)
+{
+  struct tm_reader r;
+  struct tm_item item;
+  char path[256] = "";
+  tm_reader_init(&r, call->bytes, call->bytes_len);
+  if (tm_item_next(&r, &item))
+    snprintf(path, sizeof path, "%.*s", (int)item.path_len, item.path);
+  tm_buf_printf(&rig_news, "prefetch %s\n", path);
+  if (strcmp(path, "/bad-ahead") == 0)
+    return rig_give(e, TM_RUN_EXCEPTION, "nothing to start");
+  if (strcmp(path, "/stuck-ahead") == 0) {
+    rig_spin(e);
+    e->status = TM_LOAD_TIMEOUT;
+    return -1;
+  }
+  if (rig_take_prefetched(call->seq))
+    tm_buf_add_str(&rig_news, "again\n");
+  rig_prefetched[call->seq / 64 % 8] |= UINT64_C(1) << call->seq % 64;
+  return 0;
+}
+
+static inline void rig_drop(void *data, uint64_t seq)
+{
+  if (rig_take_prefetched(seq))
+    tm_buf_printf(&rig_news, "drop %d\n", (int)seq);
+}
+
+static inline void rig_block(void)
+{
+  char byte;
+  int fd = open("begun", O_WRONLY), go;
+  if (write(fd, "x", 1) != 1)
+    return;
+  close(fd);
+  go = open("go", O_RDONLY);
+  while (read(go, &byte, 1) > 0)
+    ;
+  close(go);
+}
+
 static inline void rig_act(const char *path, struct tm_buf *rows)
 {
   if (strcmp(path, "/exit") == 0)
@@ -125,6 +185,8 @@ static inline void rig_act(const char *path, struct tm_buf *rows)
     raise(SIGKILL);
   if (strcmp(path, "/hang") == 0)
     rig_hang();
+  if (strcmp(path, "/block") == 0)
+    rig_block();
   if (strcmp(path, "/big") == 0)
     memset(tm_buf_extend(rows, 2 << 20), 'b', 2 << 20);
   if (strcmp(path, "/large") == 0)
@@ -144,6 +206,10 @@ static inline int rig_run(void *data, const struct tm_run_call *call, struct tm_
   struct tm_reader r;
   struct tm_item item;
   char path[256] = "";
+  if (rig_has_prefetch && (!rig_take_prefetched(call->seq) || !call->is_prefetched))
+    return rig_give(e, TM_RUN_EXCEPTION, "prefetch() was not called for it");
+  tm_buf_add(rows, tm_buf_str(&rig_news), rig_news.len);
+  tm_buf_clear(&rig_news);
   tm_reader_init(&r, call->bytes, call->bytes_len);
   for (; tm_item_next(&r, &item); ++*returned) {
     if (*returned == 0)
@@ -179,6 +245,9 @@ static inline int rig_worker(void)
 {
   struct tm_script script = { .load = rig_load,
                               .init = rig_init,
+                              .has_prefetch = &rig_has_prefetch,
+                              .prefetch = rig_prefetch,
+                              .drop = rig_drop,
                               .run = rig_run,
                               .arm = rig_arm,
                               .interrupt = rig_interrupt,

@@ -115,6 +115,7 @@ static inline void memory_ready(struct memory_worker *w)
 {
   struct tm_buf bytes = TM_BUF_NONE;
   tm_buf_add_u64(&bytes, 0);
+  tm_buf_add_u64(&bytes, 0);
   memory_answer(w, TM_MSG_READY, &bytes);
   tm_buf_release(&bytes);
 }

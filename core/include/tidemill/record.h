@@ -108,7 +108,8 @@ struct tidemill_activity {
   size_t size;
   const char *worker; /* "process003" */
   int64_t pid;
-  /* "start", "init", "load", "run", "return", "shutdown" or "recover"; "": not known yet */
+  /* "start", "init", "load", "run", "return", "shutdown", "recover" or
+   * "prefetch"; "": not known yet */
   const char *phase;
   int64_t elapsed_ns; /* of this try or call, without the time in which the job was suspended */
   bool is_stopped;    /* SIGSTOP has stopped the worker */

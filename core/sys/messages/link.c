@@ -63,6 +63,23 @@ int tm_link_read(struct tm_link *l, struct tm_msg *f, bool wait, bool *ended, st
   }
 }
 
+bool tm_link_peek(struct tm_link *l, struct tm_msg *f, struct tm_msg *next)
+{
+  for (;;) {
+    size_t at = l->in_at, from = at - f->length, room;
+    int rc = tm_wire_next(&l->in, &at, next);
+    if (rc != 0)
+      return rc > 0 && !(next->type & TM_MSG_FD);
+    char *p = tm_wire_room(&l->in, &from, &room); /* moves what is behind `from` */
+    l->in_at = from + f->length;
+    f->payload = l->in.data + from;
+    ssize_t got = tm_wire_read(l->fd, l->is_socket, p, room, false, NULL);
+    if (got <= 0)
+      return false;
+    l->in.len += (size_t)got;
+  }
+}
+
 void tm_link_send(struct tm_link *l, const struct tm_msg *f)
 {
   tm_wire_add(&l->out, f, 0);

@@ -319,8 +319,8 @@ end]]
     local rows = t:rows()
     table.sort(rows)
     assert.same({ "false did you mean 'try'?",
-                  "false it has: minibatch_index, try, dataset_name, part, source, global_row_index_lower_bound, "
-                    .. "partition_key_value, fail, name, open, output_file",
+                  "false it has: minibatch_index, prefetched, try, dataset_name, part, source, "
+                    .. "global_row_index_lower_bound, partition_key_value, fail, name, open, output_file",
                   "false write context.dataset_name or context.source", "false write context.minibatch_index" }, rows)
   end)
 

@@ -391,7 +391,7 @@ static void the_activity_of_a_worker_is_decoded_unchanged(void **state)
     tm_reader_init(&r, b.data, n);
     assert_false(tm_worker_doing_read(&r, &out));
   }
-  b.data[4] = TM_PHASE_RECOVER + 1; /* no such phase */
+  b.data[4] = TM_PHASE_LAST + 1; /* no such phase */
   tm_reader_init(&r, b.data, b.len);
   assert_false(tm_worker_doing_read(&r, &out));
   tm_buf_release(&b);

@@ -163,7 +163,48 @@ static void bytes_that_are_not_frames_are_refused(void **state)
 }
 
 UNIT_HOOKS(.limit_s = 60);
+static void flush_all(void *link)
+{
+  assert_int_equal(tm_link_flush(link, NULL), 0);
+}
+
+/* Whatever has arrived, and however large the inbox must become. */
+static void the_next_frame_can_be_seen_while_the_current_one_stays(void **state)
+{
+  static const uint32_t lengths[] = { 0, 10, 300000, 7, 0, 0, 1200000, 40 };
+  int fds[2];
+  struct tm_link a, b;
+  struct tm_msg f, next;
+  assert_int_equal(tm_channel_pair(fds, NULL), 0);
+  tm_link_init(&a, fds[0]);
+  tm_link_init(&b, fds[1]);
+  struct tm_thread writer;
+  send_number(&a, 0, lengths[0]);
+  assert_int_equal(tm_link_flush(&a, NULL), 0);
+  assert_int_equal(tm_link_read(&b, &f, true, NULL, NULL), 1);
+  assert_false(tm_link_peek(&b, &f, &next));
+  for (uint32_t i = 1; i < TM_COUNT_OF(lengths); i++)
+    send_number(&a, i, lengths[i]);
+  assert_int_equal(tm_thread_start(&writer, flush_all, &a, NULL), 0);
+  for (uint32_t i = 1; i < TM_COUNT_OF(lengths); i++) {
+    while (!tm_link_peek(&b, &f, &next))
+      assert_number(&f, i - 1, lengths[i - 1]);
+    assert_number(&f, i - 1, lengths[i - 1]);
+    assert_number(&next, i, lengths[i]);
+    assert_int_equal(tm_link_read(&b, &f, true, NULL, NULL), 1);
+    assert_number(&f, i, lengths[i]);
+  }
+  tm_thread_join(&writer);
+  close(fds[0]);
+  assert_false(tm_link_peek(&b, &f, &next));
+  assert_number(&f, 7, 40);
+  tm_link_release(&a);
+  tm_link_release(&b);
+  close(fds[1]);
+}
+
 UNIT_TESTS({
+    cmocka_unit_test(the_next_frame_can_be_seen_while_the_current_one_stays),
     cmocka_unit_test(frames_come_in_order_and_an_end_differs_from_no_data),
     cmocka_unit_test(frames_larger_than_the_socket_go_through),
     cmocka_unit_test(a_descriptor_that_does_not_block_is_waited_for),

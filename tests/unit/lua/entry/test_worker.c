@@ -114,7 +114,8 @@ static void expect_exit(int status)
 static int64_t init_time(void)
 {
   struct tm_msg ready = expect_frame(TM_MSG_READY);
-  assert_int_equal(ready.length, 8);
+  assert_int_equal(ready.length, 16);
+  assert_int_equal(tm_get_u64(ready.payload + 8), 0); /* it has no prefetch() */
   return (int64_t)tm_get_u64(ready.payload);
 }
 
