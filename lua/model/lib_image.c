@@ -373,7 +373,9 @@ static struct work *check_work(lua_State *L)
 {
   struct work *w = luaL_checkudata(L, 1, WORK_META);
   if (w->ahead == NULL)
-    luaL_error(L, "this loop over images has ended; one that is begun in run() ends with it");
+    luaL_error(L, "reading these images has ended: what run() or prefetch() begins ends with the "
+                  "run() of its "
+                  "mini-batch");
   return w;
 }
 

@@ -68,11 +68,11 @@ local M = {}
 ---@field max_memory? integer bytes that decoding one image may take; 1 GB by default
 
 ---@class tidemill.image.BatchOptions: tidemill.image.LoadOptions
----@field context? tidemill.Context the second argument of run(), if the sources are the items of
---- its mini-batch in their order: an image that cannot be read is marked as failed, with the
---- reason, and left out. Without it, such an image raises
----@field threads? integer helper threads that decode; by default 0 in batch(), and in batches() 1
---- if the worker has two cores or more, or one for each core while a session runs on a GPU
+---@field context? tidemill.Context the second argument of run() or prefetch(), if the sources are
+--- the items of its mini-batch in their order: an image that cannot be read is marked as failed,
+--- with the reason, and left out. Without it, such an image raises
+---@field threads? integer helper threads that decode; by default 0 in batch(), and otherwise
+--- 1 if the worker has two cores or more, or one for each core while a session runs on a GPU
 
 ---@class tidemill.image.BatchesOptions: tidemill.image.BatchOptions
 ---@field batch? integer images in a batch; 32 by default
@@ -246,7 +246,7 @@ end
 local open = setmetatable({}, { __mode = "k" })
 local LEFT_MAX = 8
 
-local function opened(s)
+local function opened(s, meta)
   local n = 0
   for _ in pairs(open) do
     n = n + 1
@@ -255,7 +255,7 @@ local function opened(s)
     collectgarbage()
   end
   open[s] = true
-  return setmetatable(s, Loop)
+  return setmetatable(s, meta)
 end
 
 local function add_next(s)
@@ -341,11 +341,91 @@ function M.batches(sources, options)
   local ahead = options_of.check_integer(what, "ahead", o.ahead, 0, 100)
   local threads = check_threads(what, o) or default_threads()
   local settings = c.options(fields)
-  return opened {
+  return opened({
     what = what, sources = sources, n = n, size = size, options = o, settings = settings,
     max_bytes = fields.max_bytes, ahead = ahead or (threads > 0 and 2 or 1),
     work = c.open(settings, threads), next = 1, pending = {}, buffers = {},
-  }
+  }, Loop)
+end
+
+-- ---- started ahead ----
+
+---@class tidemill.image.Started images that are being read
+local Started = {}
+Started.__index = Started
+
+function Started.__tostring()
+  return "images that are being read"
+end
+
+-- The mini-batch of a context, in words; nil without one.
+local function words_of(context)
+  local index = context and context.minibatch_index
+  if not index then
+    return nil
+  end
+  local part = context.part
+  return ("mini-batch %d, try %d%s"):format(index, context.try,
+    part and (", items %d to %d"):format(part.first, part.last) or "")
+end
+
+--- Starts reading images, and returns at once: for prefetch(), before the run() of its mini-batch.
+--- What is started ends with that run(), or when it is clear that it will not be called.
+---
+---     local grey = image.bytes "P5 1 1 255\n\255"
+---     local small = { width = 1, height = 1, channels = "gray" }
+---     local started = image.start({ grey, grey }, small)
+---     local t, numbers = started:wait()
+---     assert(#t == 2 and t:at(2, 1, 1, 1) == 1 and numbers[2] == 2)
+---@param sources tidemill.image.Source[]
+---@param options tidemill.image.BatchOptions
+---@return tidemill.image.Started started
+function M.start(sources, options)
+  local what = "image.start"
+  local o, fields = options_of.check(what, options, { threads = "number" }, DEFAULTS)
+  local n = sources_of.check_list(what, sources)
+  options_of.check_fixed(what, fields)
+  local names, contents, numbers, failures = prepare(what, sources, 1, n, fields.max_bytes)
+  local settings = c.options(fields)
+  local started = opened({
+    what = what, options = o, mini_batch = words_of(o.context), tensor = new_tensor(o, settings, #names),
+    work = c.open(settings, check_threads(what, o) or default_threads()),
+    batch = { first = 1, last = n, numbers = numbers, failures = failures },
+  }, Started)
+  c.add(started.work, started.tensor, names, contents)
+  return started
+end
+
+--- Waits until all are read, and returns them as `image.batch()` does, each time the same. Marks
+--- what cannot be read, or raises. With `context`, call it in the run() of the mini-batch.
+---
+---     local small = { width = 1, height = 1, channels = "gray" }
+---     local broken = image.bytes("not an image", "image 2")
+---     local started = image.start({ image.bytes "P5 1 1 255\n\255", broken }, small)
+---     local ok, message = pcall(started.wait, started)
+---     assert(not ok and message:find "image.start: cannot read 'image 2'")
+---@return tidemill.Tensor tensor
+---@return integer[] numbers of the sources in it, which are all without a `context`
+---@return tidemill.image.Place[] places for each of them
+function Started:wait()
+  if getmetatable(self) ~= Started then
+    refuse "wait is a method: call it as started:wait(), with a colon"
+  end
+  local now = words_of(self.options.context)
+  if self.mini_batch ~= now then
+    refuse("image.start: these images were started for %s, and this is %s; wait for them in the run() of their own " ..
+      "mini-batch", self.mini_batch, now)
+  end
+  if self.work then
+    self.good, self.places, self.failed = take(self.what, self.work)
+    c.close(self.work)
+    self.work, open[self] = nil, nil
+  end
+  if not self.numbers then
+    self.numbers = settle(self.what, self.options, self.batch, self.good, self.failed)
+    c.shorten(self.tensor, #self.numbers)
+  end
+  return self.tensor, self.numbers, self.places
 end
 
 -- ---- writing ----

@@ -86,6 +86,6 @@ describe("the documentation of frames, images, tensors and models", function()
   end
 
   it("covers all functions", function()
-    assert.is_true(count >= 68, count .. " examples")
+    assert.is_true(count >= 70, count .. " examples")
   end)
 end)

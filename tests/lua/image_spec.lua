@@ -292,6 +292,56 @@ describe("a loop over images that is left early", function()
   end)
 end)
 
+describe("images that image.start() reads", function()
+  it("are those of image.batch(), with any number of threads, also when asked for twice", function()
+    for threads = 0, 3 do
+      local context = new_context()
+      local started = image.start(greys(9, { 2, 9 }), with(SMALL, { threads = threads, context = context }))
+      assert.is_nil(context.marks[2])
+      local t, numbers, places = started:wait()
+      assert.same({ 1, 3, 4, 5, 6, 7, 8 }, numbers)
+      assert.same(numbers, values(t))
+      assert.equal(7, #places)
+      assert.is_truthy(context.marks[2]:find("cannot read 'broken.gif'", 1, true))
+      context.marks = {}
+      local again, same, places_again = started:wait()
+      assert.is_true(again == t and same == numbers and places_again == places)
+      assert.same({}, context.marks)
+    end
+  end)
+
+  it("raise when they are waited for, each time, without a context", function()
+    local started = image.start(greys(3, { 2 }), SMALL)
+    for _ = 1, 2 do refused("image.start: cannot read 'broken.gif'", started.wait, started) end
+  end)
+
+  it("may be forgotten, and may be none", function()
+    for _ = 1, 40 do image.start(greys(20), with(SMALL, { threads = 2 })) end
+    collectgarbage()
+    collectgarbage()
+    local t, numbers = image.start({}, SMALL):wait()
+    assert.equal(0, #t)
+    assert.same({}, numbers)
+  end)
+
+  it("belong to one mini-batch", function()
+    local context = { minibatch_index = 4, try = 1, fail = function() end }
+    local started = image.start(greys(2), with(SMALL, { context = context }))
+    context.minibatch_index, context.part = 5, { first = 1, last = 2 }
+    refused("image.start: these images were started for mini-batch 4, try 1, and this is mini-batch 5, try 1, " ..
+      "items 1 to 2; wait for them in the run() of their own mini-batch", started.wait, started)
+    context.minibatch_index, context.part = 4, nil
+    assert.same({ 1, 2 }, select(2, started:wait()))
+    refused("call it as started:wait(), with a colon", started.wait)
+  end)
+
+  it("are refused at once if they cannot be a batch", function()
+    refused("image.start: a single path was given", image.start, "a.png", SMALL)
+    refused("image.start: the images of a batch get one size", image.start, {}, {})
+    refused("did you mean 'threads'?", image.start, {}, with(SMALL, { thread = 1 }))
+  end)
+end)
+
 describe("the options of tidemill.image", function()
   local function refuses(words, options) refused("image.batch: " .. words, image.batch, { grey(1) }, options) end
 

@@ -157,7 +157,7 @@ describe("tidemill-entry-script(7)", function()
   local page = entry_script.page(found, "9.9.9", "function run(items) return items end")
 
   it("has the hooks, the context, the helper, and the modules", function()
-    for _, words in ipairs { "init()", "run(mini_batch", "recover(reason", "shutdown()" } do
+    for _, words in ipairs { "init()", "run(mini_batch", "prefetch(mini_batch", "recover(reason", "shutdown()" } do
       holds(page, "\n\\fB" .. words)
     end
     for _, class in ipairs { "Context", "EntryScript", "Logger", "Reader", "DataFrame", "Column", "Row", "Tensor",

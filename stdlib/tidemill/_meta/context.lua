@@ -8,6 +8,7 @@
 ---@class tidemill.Context
 ---@field minibatch_index integer from 0
 ---@field try integer from 1
+---@field prefetched any in run(): what prefetch() has returned for this mini-batch; nil without it
 ---@field dataset_name string the name of the input; "" if it has none
 ---@field source? string the path of the file that the rows come from, if it is one file
 ---@field global_row_index_lower_bound? integer the number of the first row in that file, from 0, if

@@ -11,9 +11,18 @@
 --- any[]|tidemill.DataFrame called for each try of a mini-batch. `run_invocation_timeout` limits
 --- it. An error, a wrong result, the timeout or the end of the worker fails the try; `run_max_try`
 --- limits the tries.
+---@field prefetch? fun(mini_batch: string[]|tidemill.DataFrame, context: tidemill.Context): any
+--- called once before each run(), with the same mini-batch; run() finds what it returns in
+--- `context.prefetched`. If the worker already holds the next mini-batch, it is called for that one
+--- before the run() of the one in front. It should start something that goes on meanwhile, such as
+--- image.start(), and return at once. It is called early for files, and only if neither of the two
+--- mini-batches has failed before; for rows, and entries that are extracted, just before their own
+--- run(). An error fails the try of its own mini-batch; run() is not called. What it has started
+--- ends with that run(), or when the mini-batch goes to another worker. `task_overhead_timeout`
+--- limits it.
 ---@field recover? fun(reason: string) called after an interrupted run(), one that exceeded
---- `run_invocation_timeout`, in the same worker. It should repair data that run() has changed only
---- in part. It has 30 s. The worker is replaced if it fails, or if there is no recover() and a
---- second run() in a row is interrupted.
+--- `run_invocation_timeout`, or after the try of an interrupted prefetch(), in the same worker. It
+--- should repair data that the call has changed only in part. It has 30 s. The worker is replaced
+--- if it fails, or if there is no recover() and a second call in a row is interrupted.
 ---@field shutdown? fun() called once per worker, after its last mini-batch. It has 30 s. Its errors
 --- are logged, and fail nothing. It is not called if the worker is killed.

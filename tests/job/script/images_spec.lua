@@ -198,7 +198,7 @@ describe("images in run()", function()
         assert(threads() == before, threads() .. " threads")
         if kept then
           local ok, message = pcall(kept)
-          assert(not ok and message:find("ends with it", 1, true), message)
+          assert(not ok and message:find("ends with the run() of its mini-batch", 1, true), message)
         end
         kept = image.batches(sources, options)
         kept()
