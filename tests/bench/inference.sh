@@ -7,7 +7,7 @@ usage()
 {
   cat <<'END'
 usage: tests/bench/inference.sh [--short] [--dir DIR] [--program FILE] [--beside FILE] [--before FILE] [--runtime VERSION]
-                                [--times N] [--share] [images] [node] [decode] [rows] [threads] [memory] [start]
+                                [--times N] [--share] [images] [prefetch] [node] [decode] [rows] [threads] [memory] [start]
   --short            small numbers: shows that it works, not how fast it is
   --dir DIR          where files and jobs lie (default: $TMPDIR or /tmp)
   --program FILE     the program (default: build/tidemill)
@@ -36,12 +36,12 @@ while [ $# -gt 0 ]; do
     --times) given=$2; shift ;;
     --share) share=yes ;;
     -h|--help) usage; exit 0 ;;
-    images|node|decode|rows|threads|memory|start) parts+=("$1") ;;
+    images|prefetch|node|decode|rows|threads|memory|start) parts+=("$1") ;;
     *) echo "inference.sh: unknown option '$1'" >&2; usage >&2; exit 2 ;;
   esac
   shift
 done
-[ ${#parts[@]} -gt 0 ] || parts=(images node decode rows threads memory start)
+[ ${#parts[@]} -gt 0 ] || parts=(images prefetch node decode rows threads memory start)
 for file in "$program" "$beside"; do
   [ -x "$file" ] || { echo "inference.sh: no program at '$file'; build it first" >&2; exit 2; }
 done
@@ -59,10 +59,10 @@ fi
 export TIDEMILL_ONNXRUNTIME=${!library} NODE_PATH=${!modules} ORT_DISABLE_TELEMETRY=1
 
 if [ $short = yes ]; then
-  repeats=1 images=8 width=160 height=120 resize=40 crop=32 filters=8 table=2000 times=1 batches=1 items=4 weights=8 calls=4
+  repeats=1 images=8 width=160 height=120 resize=40 crop=32 filters=8 quick=8 several=4 table=2000 times=1 batches=1 items=4 weights=8 calls=4
   workers_of_memory=(1 2) threads=(threads_two threads_default) starts=2
 else
-  repeats=5 images=400 width=1152 height=864 resize=256 crop=224 filters=64 table=1000000 times=5 batches=8 items=40 weights=128
+  repeats=5 images=400 width=1152 height=864 resize=256 crop=224 filters=64 quick=20 several=10 table=1000000 times=5 batches=8 items=40 weights=128
   calls=200 workers_of_memory=(1 2 4) threads=(threads_two threads_one threads_default threads_quiet) starts=1000
 fi
 repeats=${given:-$repeats}
@@ -174,6 +174,34 @@ images()
   same "$place/scores" "$place/scores_in_c"
   beside "tidemill" "$place/images_ours" "$place/images_ours"
   beside "C: libjpeg, our resample, ONNX Runtime" "$place/images_in_c" "$place/images_ours"
+}
+
+# ---- images that are read ahead ----
+
+# One worker with one thread for the model; a decode takes about as long as a run().
+ahead() # NAME ARGUMENTS...
+{
+  local name=$1
+  shift
+  map "$name" "$place/$name.scores" "$here/inference/ahead.lua" "$place/pictures" -N $several -j 1 -- \
+    --model "$place/quick.onnx" --resize $resize --crop $crop "$@"
+}
+
+ahead_whole() { ahead ahead_whole --batch $several; }
+ahead_half() { ahead ahead_half --batch $((several / 2)); }
+ahead_prefetch() { ahead ahead_prefetch; }
+
+prefetch()
+{
+  heading "The same JPEGs through a model that is as fast as the decoder, 1 worker, mini-batches of $several, whole process"
+  make resnet "$place/quick.onnx" $crop $quick
+  make_pictures
+  turns ahead_whole ahead_half ahead_prefetch
+  same "$place/ahead_prefetch.scores" "$place/ahead_whole.scores"
+  same "$place/ahead_prefetch.scores" "$place/ahead_half.scores"
+  beside "prefetch()" "$place/ahead_prefetch" "$place/ahead_prefetch"
+  beside "image.batches, batches of $several" "$place/ahead_whole" "$place/ahead_prefetch"
+  beside "image.batches, batches of $((several / 2))" "$place/ahead_half" "$place/ahead_prefetch"
 }
 
 # ---- the same tensors ----
