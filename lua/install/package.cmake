@@ -20,7 +20,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # These are loaded at run time, where dpkg-shlibdeps does not see them.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "libarchive13 (>= 3.6), libedit2 (>= 3.1)")
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libarchive13 (>= 3.6), libedit2 (>= 3.1), libutf8proc2 (>= 2.8)")
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 # What pkg-config needs to compile a host.
 string(JOIN ", " CPACK_DEBIAN_PACKAGE_SUGGESTS

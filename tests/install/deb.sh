@@ -27,7 +27,7 @@ for line in 'Package: tidemill' "Version: $version" 'Section: utils' 'Maintainer
   grep -qE "^ $line\$" "$dir/control" || fail "the package does not say '$line'"
 done
 depends=$(sed -n 's/^ Depends: //p' "$dir/control")
-for library in libc6 libarchive13 libedit2 libisal2 libjpeg62-turbo libluajit-5.1-2 libpng16-16 libsqlite3-0 libuv1 libwebp7 libxxhash0 \
+for library in libc6 libarchive13 libedit2 libisal2 libjpeg62-turbo libluajit-5.1-2 libpng16-16 libsqlite3-0 libutf8proc2 libuv1 libwebp7 libxxhash0 \
   libyajl2 zlib1g; do
   [[ ", $depends" == *", $library "* ]] || fail "the package does not depend on $library: $depends"
 done
