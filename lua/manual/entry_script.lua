@@ -63,7 +63,7 @@ the folder of the documentation) and help(x) at the prompt describe them complet
 nil, a message and a code ("ENOENT"), so that assert() raises the message; a wrong argument raises at the caller's
 line.]],
     modules = { "tidemill.fs", "tidemill.path", "tidemill.process", "tidemill.json", "tidemill.argparse",
-                "tidemill.frame", "tidemill.tensor", "tidemill.image", "tidemill.onnx" } },
+                "tidemill.frame", "tidemill.tensor", "tidemill.image", "tidemill.onnx", "tidemill.tokenizer" } },
   { "DATA FRAMES", [[
 Rows in columns of one type each, in C memory. For a table, run() gets a frame and may return one. A frame never
 changes; every method returns a new one, which shares columns. Rows are numbered from 1; a null is nil in Lua.]],

@@ -12,8 +12,8 @@ local M = {}
 
 --- The modules for scripts, in the order of the reference.
 M.modules = { "tidemill", "tidemill.entry_script", "tidemill.frame", "tidemill.tensor", "tidemill.image",
-              "tidemill.onnx", "tidemill.fs", "tidemill.path", "tidemill.process", "tidemill.json",
-              "tidemill.argparse" }
+              "tidemill.onnx", "tidemill.tokenizer", "tidemill.fs", "tidemill.path", "tidemill.process",
+              "tidemill.json", "tidemill.argparse" }
 
 --- Classes that only parts of the library itself use.
 M.internal = {
@@ -21,6 +21,7 @@ M.internal = {
   ["tidemill.TabularMake"] = true, ["tidemill.develop"] = true, ["tidemill.entry_script_c"] = true,
   ["tidemill.frame_c"] = true, ["tidemill.image_c"] = true, ["tidemill.json_c"] = true, ["tidemill.onnx_c"] = true,
   ["tidemill.onnx_file_c"] = true, ["tidemill.process_c"] = true, ["tidemill.tensor_c"] = true,
+  ["tidemill.tokenizer_c"] = true,
 }
 
 --- Returns the contents of a file; raises.

@@ -5,7 +5,7 @@ local plan = require "tidemill.plan"
 local M = {}
 
 local MODULES = { argparse = true, entry_script = true, frame = true, fs = true, json = true, onnx = true, path = true,
-                  process = true, tensor = true }
+                  process = true, tensor = true, tokenizer = true }
 
 --- Methods that only refuse a call, with a reason. No list of methods has them.
 M.refusing = setmetatable({}, { __mode = "k" })

@@ -1,6 +1,6 @@
--- The examples in the comments of tidemill.frame, .image, .tensor and .onnx: each public
--- function has one, and each runs. An example knows `frame`, `tensor`, `onnx`, `fs`, `path`, which
--- is a file that is not there yet, and `model`, a classifier.
+-- The examples in the comments of tidemill.frame, .image, .tensor, .onnx and .tokenizer: each
+-- public function has one, and each runs. An example knows these modules, `fs`, `path`, which is a
+-- file that is not there yet, `model`, a classifier, and a `tokenizer` with the file `vocabulary`.
 local ffi = require "ffi"
 local folder = require "support.folder"
 local frame = require "tidemill.frame"
@@ -8,7 +8,9 @@ local fs = require "tidemill.fs"
 local image = require "tidemill.image"
 local onnx = require "tidemill.onnx"
 local onnxruntime = require "support.onnxruntime.versions"
+local small_tokenizer = require "tokenizer.small_tokenizer"
 local tensor = require "tidemill.tensor"
+local Tokenizer = require "tidemill.tokenizer"
 
 local here = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
 local stdlib = here .. "/../../stdlib/tidemill/"
@@ -45,6 +47,7 @@ local files = {
   ["tensor/frames.lua"] = {},
   ["tensor/numbers.lua"] = {},
   ["tensor/shapes.lua"] = {},
+  ["tokenizer.lua"] = {},
 }
 
 local function is_in(list, name)
@@ -61,7 +64,7 @@ if library then
   ffi.C.setenv("TIDEMILL_ONNXRUNTIME", library, 1)
 end
 
-describe("the documentation of frames, images, tensors and models", function()
+describe("the documentation of frames, images, tensors, models and tokenizers", function()
   local dir
   before_each(function() dir = folder.new() end)
   after_each(function() dir:remove() end)
@@ -76,7 +79,10 @@ describe("the documentation of frames, images, tensors and models", function()
           assert.is_truthy(entry.example, entry.name .. " has no example")
           assert.is_truthy(entry.example:find("assert", 1, true), entry.name .. ": its example asserts nothing")
           local run = assert(loadstring(entry.example, "=" .. entry.name))
+          local vocabulary = small_tokenizer.write(dir:at "tokenizer.json")
           local known = { frame = frame, image = image, tensor = tensor, onnx = onnx, fs = fs, path = dir:at "file",
+                          Tokenizer = Tokenizer, vocabulary = vocabulary,
+                          tokenizer = Tokenizer.from_file(vocabulary),
                           model = here .. "/../fuzz/corpus/onnx_file/labels.onnx" }
           setfenv(run, setmetatable(known, { __index = _G }))
           run()
@@ -86,6 +92,6 @@ describe("the documentation of frames, images, tensors and models", function()
   end
 
   it("covers all functions", function()
-    assert.is_true(count >= 70, count .. " examples")
+    assert.is_true(count >= 74, count .. " examples")
   end)
 end)
