@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "cli/cli.h"
+#include "data/text/unicode.h"
 #include "model/ort_runtime.h"
 #include "node/node_msg.h"
 #include "runtime.h"
@@ -30,11 +31,12 @@ const struct tm_command tm_command_version = {
   .options_len = TM_COUNT_OF(options),
   .help = "--libraries searches for ONNX Runtime as a script would that has no folder of its\n"
           "own, and loads it: it prints the version and the file, or why it cannot be used.\n"
-          "Scripts also look in their own folder and in module_paths.\n\n"
+          "Scripts also look in their own folder and in module_paths. It also loads\n"
+          "libutf8proc, which tidemill.tokenizer needs.\n\n"
           "Exit status: 0, also if a library is missing; 2 a wrong option.\n",
 };
 
-static void add_libraries(struct tm_buf *out)
+static void add_onnxruntime(struct tm_buf *out)
 {
   static const char *const none[] = { NULL };
   struct tm_err err = TM_ERR_NONE;
@@ -44,6 +46,17 @@ static void add_libraries(struct tm_buf *out)
     tm_buf_printf(out, "ONNX Runtime %s of '%s'\n", r->version, r->path);
   else
     tm_buf_printf(out, "no ONNX Runtime: %s\n", err.text);
+}
+
+static void add_utf8proc(struct tm_buf *out)
+{
+  struct tm_err err = TM_ERR_NONE;
+  const struct tm_utf8proc *u = tm_utf8proc(&err);
+
+  if (u)
+    tm_buf_printf(out, "libutf8proc %s, Unicode %s\n", u->version(), u->unicode_version());
+  else
+    tm_buf_printf(out, "no libutf8proc: %s\n", err.text);
 }
 
 static int version(const struct tm_cli *cli, int argc, char **argv)
@@ -68,7 +81,9 @@ static int version(const struct tm_cli *cli, int argc, char **argv)
   tm_buf_add_str(&text, ", ");
   tm_db_library(&text);
   tm_buf_printf(&text, "\nbuild %s\n", tm_build_id());
-  if (o.libraries)
-    add_libraries(&text);
+  if (o.libraries) {
+    add_onnxruntime(&text);
+    add_utf8proc(&text);
+  }
   return tm_cli_write_and_release(&text);
 }
