@@ -29,7 +29,7 @@ for option in "$@"; do
 done
 cd "$root" || exit 1
 # Tests must not see the user's settings of the program, nor another ONNX Runtime.
-unset "${!TIDEMILL@}" "${!TM_TEST_ONNXRUNTIME@}"
+unset "${!TIDEMILL@}" "${!TM_TEST_ONNXRUNTIME@}" "${!TM_TEST_TOKENIZERS@}"
 # shellcheck source=tests/support/packages.sh
 . tests/support/packages.sh
 

@@ -1,5 +1,6 @@
 #!/bin/bash
-# The versions of ONNX Runtime that tests use: the oldest that tidemill accepts, and a new one.
+# The versions of ONNX Runtime that tests use: the oldest that tidemill accepts, and a new one. And
+# npm's package of tokenizers, which tokens are compared with.
 #
 #   versions.sh get     gets what is missing, with npm, and checks it
 #   versions.sh find    gets nothing
@@ -9,7 +10,11 @@
 #   TM_TEST_ONNXRUNTIME_1_17=FILE           the library
 #   TM_TEST_ONNXRUNTIME_NODE_1_17=FOLDER    NODE_PATH of its onnxruntime-node, for comparisons
 #
-# and the same for 1.30. If a version is missing, TM_TEST_ONNXRUNTIME_MISSING says why, tests that
+# and the same for 1.30, and
+#
+#   TM_TEST_TOKENIZERS=FOLDER               NODE_PATH of @huggingface/tokenizers
+#
+# If a version is missing, TM_TEST_ONNXRUNTIME_MISSING says why, tests that
 # need it are skipped (versions.h, versions.lua), and the exit status is 1.
 #
 # They are kept in $XDG_CACHE_HOME/tidemill-tests (~/.cache), so a fresh clone does not get them
@@ -20,18 +25,20 @@
 set -u -o pipefail
 umask 022 # others may read a library, and not write it
 
-versions="1.17.0 1.30.0"
+versions="tokenizers-0.2.0 onnxruntime-1.17.0 onnxruntime-1.30.0"
 declare -A integrity=( # of npm's packages
   [onnxruntime-node@1.17.0]=pRxdqSP3a6wtiFVkVX1V3/gsEMwBRUA9D2oYmcN3cjF+j+ILS+SIY2L7KxdWapsG6z64i5rUn8ijFZdIvbojBg==
   [onnxruntime-node@1.30.0]=twhs1C2C/BFkz1yc5OY0KIU2GUq6DURO7hD4bx5Q2Qy3nAMJwRXW8xU3NVczE29VA9lolLOYepoD8fjTGOfIqw==
+  [@huggingface/tokenizers@0.2.0]=LidMHe1FpcSYH4vcSjXooda34pC0M8m1gmDOv7SQi6Iv+ib1zX7J3sHBCC9/3FPCkn2k1b55FneVqMRxrr99pg==
   [onnxruntime-common@1.17.0]=Vq1remJbCPITjDMJ04DA7AklUTnbYUp4vbnm6iL7ukSt+7VErH0NGYfekRSTjxxurEtX7w41PFfnQlE6msjPJw==
   [onnxruntime-common@1.30.0]=7fdVWjAID1dVhH/G8qK3APARunV4VkBFoCQAP7qp4Wkab0mrorvmc+sqiT+mKXOzDqdjN5j+/Z9nb4gzNPWcyA==
 )
 declare -A digests=( # of the files that are unpacked, by version and architecture
-  [1.17.0-x64]=38ca42b670d655cb559fe4d9ad3894c963d3b7f23ae4dc48f9196f54c135fc8d
-  [1.17.0-arm64]=c960bc5b912562468a7a1fc51bb4cfbb2199df50cfb40a6dbb250c0cf2a95b57
-  [1.30.0-x64]=e25c0bd6d6a72fe65be23c85cab987285a12527a6ce1cdc9dd19062b8428ad36
-  [1.30.0-arm64]=595d21ead8a3bca431b8c082ba9be9328c035119b83bbe36b4a3b7b74477cf1d
+  [tokenizers-0.2.0]=5d0ad6a68a66eed1a3153d75901be8bb2db87dfb6a353be3976c490f4f70b9df
+  [onnxruntime-1.17.0-x64]=38ca42b670d655cb559fe4d9ad3894c963d3b7f23ae4dc48f9196f54c135fc8d
+  [onnxruntime-1.17.0-arm64]=c960bc5b912562468a7a1fc51bb4cfbb2199df50cfb40a6dbb250c0cf2a95b57
+  [onnxruntime-1.30.0-x64]=e25c0bd6d6a72fe65be23c85cab987285a12527a6ce1cdc9dd19062b8428ad36
+  [onnxruntime-1.30.0-arm64]=595d21ead8a3bca431b8c082ba9be9328c035119b83bbe36b4a3b7b74477cf1d
 )
 seconds=300 # for one package of 110 MB
 
@@ -66,7 +73,7 @@ is_whole()
 # get_package PACKAGE FOLDER: writes FOLDER/PACKAGE.tgz and checks it. $why: why not.
 get_package()
 {
-  local package=$1 file=$2/$1.tgz said hash
+  local package=$1 file=$2/${1//\//+}.tgz said hash
   said=$(cd "$2" && timeout "$seconds" npm pack "$package" --ignore-scripts --loglevel error --cache "$2/npm" \
     --fetch-retries 1 --fetch-retry-mintimeout 1000 2>&1 >"$2/name") ||
     { why="'npm pack $package' failed: $(head -n 1 <<<"${said:-no answer in $seconds s}")"; return 1; }
@@ -79,28 +86,38 @@ get_package()
   fi
 }
 
-# unpack VERSION FOLDER: gets both packages into FOLDER/node_modules, only what this machine needs.
+# unpack_package NAME VERSION FOLDER FILE...: gets a package, and unpacks these files of it into
+# FOLDER/node_modules.
+unpack_package()
+{
+  local name=$1 package=$1@$2 folder=$3
+  shift 3
+  get_package "$package" "$folder" || return 1
+  mkdir -p "$folder/node_modules/$name"
+  tar -xzf "$folder/${package//\//+}.tgz" -C "$folder/node_modules/$name" --strip-components=1 --no-same-owner \
+    --no-same-permissions --wildcards package/package.json "$@" || { why="$package cannot be unpacked in '$folder'"; return 1; }
+}
+
+# unpack NAME-VERSION FOLDER: gets its packages into FOLDER/node_modules, only what this machine
+# needs.
 unpack()
 {
-  local name parts
-  for name in onnxruntime-node onnxruntime-common; do
-    get_package "$name@$1" "$2" || return 1
-    mkdir -p "$2/node_modules/$name"
-    parts=('package/package.json' 'package/dist/*.js' "package/bin/napi-v*/linux/$arch/*")
-    [ $name = onnxruntime-node ] || parts=('package/package.json' 'package/dist/cjs/*.js' 'package/dist/cjs/package.json')
-    tar -xzf "$2/$name@$1.tgz" -C "$2/node_modules/$name" --strip-components=1 --no-same-owner --no-same-permissions \
-      --wildcards "${parts[@]}" || { why="$name@$1 cannot be unpacked in '$2'"; return 1; }
-  done
+  local version=${1#*-}
+  case $1 in
+    tokenizers-*) unpack_package @huggingface/tokenizers "$version" "$2" package/dist/tokenizers.cjs ;;
+    *) unpack_package onnxruntime-node "$version" "$2" 'package/dist/*.js' "package/bin/napi-v*/linux/$arch/*" &&
+         unpack_package onnxruntime-common "$version" "$2" 'package/dist/cjs/*.js' 'package/dist/cjs/package.json' ;;
+  esac || return 1
   rm -rf "$2/npm" "$2/name" "$2"/*.tgz
 }
 
-# get VERSION FOLDER DIGEST: with the lock held.
+# get NAME-VERSION FOLDER DIGEST: with the lock held.
 get()
 {
   local aside status=0
   command -v npm >/dev/null || { why="npm is not installed"; return 1; }
   aside=$(mktemp -d "$cache/new-XXXXXX") || { why="'$cache' cannot be written"; return 1; }
-  if unpack "$1" "$aside" && { is_whole "$aside" "$3" || { why="onnxruntime-node@$1: other files than expected"; false; }; }; then
+  if unpack "$1" "$aside" && { is_whole "$aside" "$3" || { why="other files than expected"; false; }; }; then
     rm -rf "$2"
     mv -T "$aside" "$2" || { why="'$2' cannot be made"; status=1; }
   else
@@ -110,10 +127,14 @@ get()
   return $status
 }
 
-print() # VERSION FOLDER
+print() # NAME-VERSION FOLDER
 {
   local name library
-  name=$(cut -d . -f 1,2 <<<"$1" | tr . _)
+  if [[ $1 = tokenizers-* ]]; then
+    echo "TM_TEST_TOKENIZERS=$2/node_modules"
+    return
+  fi
+  name=$(cut -d - -f 2 <<<"$1" | cut -d . -f 1,2 | tr . _)
   library=$(echo "$2"/node_modules/onnxruntime-node/bin/napi-v*/linux/"$arch"/libonnxruntime.so*)
   echo "TM_TEST_ONNXRUNTIME_$name=$library"
   echo "TM_TEST_ONNXRUNTIME_NODE_$name=$2/node_modules"
@@ -142,12 +163,16 @@ fi
 why="run tests/support/onnxruntime/versions.sh get"
 missing=
 for version in $versions; do
-  folder=$cache/onnxruntime-$version-$arch
-  digest=${digests[$version-$arch]}
+  case $version in
+    onnxruntime-*) key=$version-$arch label="ONNX Runtime ${version#*-}" ;;
+    *) key=$version label=$version ;;
+  esac
+  folder=$cache/$key
+  digest=${digests[$key]}
   if is_whole "$folder" "$digest" || { [ "$mode" = get ] && get "$version" "$folder" "$digest"; }; then
     print "$version" "$folder"
   else
-    missing="ONNX Runtime $version: $why"
+    missing="$label: $why"
   fi
 done
 [ -z "$missing" ] || say_missing "$missing"
