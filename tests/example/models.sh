@@ -28,7 +28,8 @@ awk -v dir="$dir/blocks" '
   is_open { print >file }
   !is_open && /^    tidemill map / { open("sh"); print >file; close(file) }' "$root/lua/manual/models.md"
 cp -r "$root/examples/digits_onnx" "$root/examples/iris_onnx" "$root/examples/iris" "$dir"
-mkdir "$dir/bin"
+mkdir "$dir/texts" "$dir/bin"
+"$program" lua "$root/tests/example/texts.lua" "$dir/texts"
 ln -s "$program" "$dir/bin/tidemill"
 PATH=$dir/bin:$PATH
 
@@ -48,6 +49,7 @@ for block in "$dir"/blocks/*; do
   echo "${block##*/}"
   case $block in
   *.Rows.*) cd "$dir/iris_onnx" ;;
+  *.Texts.*) cd "$dir/texts" ;;
   *) cd "$dir/digits_onnx" ;;
   esac
   case $block in
@@ -66,4 +68,4 @@ for block in "$dir"/blocks/*; do
     fi ;;
   esac
 done
-[ $scripts -ge 5 ] && [ $texts -ge 2 ]
+[ $scripts -ge 6 ] && [ $texts -ge 3 ]
