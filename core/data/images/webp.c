@@ -10,9 +10,15 @@
 
 #include "base/mem.h"
 #include "data/images/image_own.h"
+#include "data/images/webp_codes.h"
 #include "data/images/webp_marks.h"
 
-enum { STEPS = 32, SMALLEST_STEP = 64 << 10, LOSSY = 1 /* libwebp's number */ };
+enum {
+  STEPS = 32,
+  SMALLEST_STEP = 64 << 10,
+  LOSSY = 1,          /* libwebp's number */
+  MOST_GROUPS = 10000 /* libwebp writes 2600 at most; 65,536 take 10 s, and cannot be stopped */
+};
 
 struct webp {
   struct tm_image_decoder d;
@@ -139,6 +145,20 @@ static int64_t memory_of(const struct webp *w)
   return (int64_t)w->d.width * w->d.height * each + (int64_t)w->d.width * 128 + (1 << 20);
 }
 
+/* Before this, the memory for the pixels was allowed. */
+static int check_codes(struct webp *w, struct tm_err *err)
+{
+  size_t n;
+  const uint8_t *lossless = tm_webp_lossless(w->data, w->len, &n);
+  if (lossless == NULL)
+    return 0;
+  struct tm_webp_codes codes = tm_webp_codes(lossless, n, w->width, w->height);
+  if (codes.groups > MOST_GROUPS)
+    return tm_image_refuse(&w->d.source, err, TM_ELIMIT,
+                           "the WebP has more than %d groups of codes, the limit", MOST_GROUPS);
+  return tm_image_check_memory(&w->d, memory_of(w) + codes.memory, "a WebP", err);
+}
+
 static int webp_open(struct tm_image_decoder *d, struct tm_err *err)
 {
   struct webp *w = (struct webp *)d;
@@ -147,6 +167,8 @@ static int webp_open(struct tm_image_decoder *d, struct tm_err *err)
   int rc = find_frame(w, err);
   if (rc == 0)
     rc = tm_image_check_memory(d, memory_of(w), "a WebP", err);
+  if (rc == 0)
+    rc = check_codes(w, err);
   if (rc != 0)
     return rc;
   w->whole = tm_xcalloc((size_t)d->height, (size_t)d->width * (size_t)bytes_of(w));

@@ -10,6 +10,8 @@ enum {
   RIFF = 12,
   PART = 8 /* a name, a length */,
   FRAME = 16 /* before its pixels */,
+  SIGNATURE = 0x2f,
+  LOSSLESS = 5 /* the signature and the size, before pixels */,
   ANIMATED = 2
 };
 
@@ -58,4 +60,31 @@ struct tm_webp_look tm_webp_look(const uint8_t *data, size_t len)
     at += PART + n + (n & 1 && n < left);
   }
   return look;
+}
+
+/* libwebp takes pixels also without a part around them, reads them to the end of the file, and
+ * takes the last alphas before lossy ones. */
+const uint8_t *tm_webp_lossless(const uint8_t *data, size_t len, size_t *n)
+{
+  const uint8_t *alphas = NULL;
+  size_t at = len >= RIFF && memcmp(data, "RIFF", 4) == 0 ? RIFF : 0, first = at;
+  for (*n = 0; at < len && len - at > PART;) {
+    const uint8_t *p = data + at;
+    size_t left = len - at, part = tm_get_u32(p + 4);
+    bool is_bare = at == first && p[0] == SIGNATURE;
+    if (is_bare || memcmp(p, "VP8L", 4) == 0) {
+      size_t head = is_bare ? LOSSLESS : PART + LOSSLESS;
+      *n = left > head ? left - head : 0;
+      return left > head ? p + head : NULL;
+    }
+    if (memcmp(p, "VP8 ", 4) == 0 || part > left - PART)
+      break;
+    if (memcmp(p, "ALPH", 4) == 0) {
+      bool is_coded = part > 1 && (p[PART] & 3) == 1;
+      alphas = is_coded ? p + PART + 1 : NULL;
+      *n = is_coded ? part - 1 : 0;
+    }
+    at += PART + part + (part & 1);
+  }
+  return alphas;
 }

@@ -19,4 +19,8 @@ struct tm_webp_look {
 /* `data` begins with "RIFF....WEBP". */
 struct tm_webp_look tm_webp_look(const uint8_t *data, size_t len);
 
+/* What is coded without loss in a still picture or a frame: its pixels, or the alphas of lossy
+ * ones. *n: the bytes from there that libwebp may read. NULL: nothing. */
+const uint8_t *tm_webp_lossless(const uint8_t *data, size_t len, size_t *n);
+
 #endif
