@@ -423,7 +423,7 @@ void tm_lua_context_push_ahead(lua_State *L, struct tm_lua_context *c,
                                const struct tm_run_call *call)
 {
   tm_lua_context_push(L, c, call);
-  tm_lua_context_end(c);
+  tm_lua_context_end(c); /* so that methods raise */
   if (c->has_prefetched)
     tm_lua_context_set_prefetched(L, c, LUA_NOREF);
 }

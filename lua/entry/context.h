@@ -53,7 +53,7 @@ struct tm_lua_context {
 /* Once per state. May raise (memory). `c` and `setup` live as long as the state. */
 void tm_lua_context_init(lua_State *L, struct tm_lua_context *c, const struct tm_setup *setup);
 void tm_lua_context_release(struct tm_lua_context *c);
-/* run() has ended: closes what it has opened. */
+/* run() or prefetch() has ended: closes what it has opened. */
 void tm_lua_context_end(struct tm_lua_context *c);
 /* Fills it from `call` and pushes it. May raise (memory). */
 void tm_lua_context_push(lua_State *L, struct tm_lua_context *c, const struct tm_run_call *call);

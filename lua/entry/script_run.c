@@ -89,6 +89,7 @@ int tm_lua_script_prefetch(void *data, const struct tm_run_call *of, struct tm_s
   lua_pushcfunction(s->L, prefetch_body);
   lua_pushlightuserdata(s->L, &run);
   int code = tm_lua_script_call(s, 1, HOOK_PREFETCH, TM_RUN_EXCEPTION, TM_LOAD_TIMEOUT, error);
+  tm_lua_context_end(&s->context); /* also if filling it has raised */
   tm_lua_begun_move(&s->begun, &p->begun);
   if (code < 0)
     tm_lua_prefetched_end(s->L, p);
