@@ -60,6 +60,26 @@ describe("an entry script in this process", function()
     assert.equal(2, s.globals.runs)
   end)
 
+  it("has prefetch() called before run(), with the same mini-batch", function()
+    dir:write("score.lua", [[
+      function prefetch(mini_batch)
+        if #mini_batch == 2 then error "two" end
+        return { of = mini_batch }
+      end
+      function run(mini_batch, context)
+        assert(context.prefetched.of == mini_batch)
+        return mini_batch
+      end
+    ]])
+    local s = load()
+    for _ = 1, 2 do
+      assert.same({ "a" }, s:run { "a" })
+      local ok, message = pcall(s.run, s, { "a", "b" })
+      assert.is_false(ok)
+      assert.matches("prefetch%(%) failed at .*score.lua:2: two", message)
+    end
+  end)
+
   it("is reloaded, with the modules beside it", function()
     local s = load()
     s:run { "a" }
