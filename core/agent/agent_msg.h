@@ -67,6 +67,7 @@ const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
   TEXT(script)           /* the copy to run */                                                     \
   TEXT(script_name)      /* its name in messages: the user's path */                               \
   TEXT(script_dir)       /* folder of the copy: require looks here first */                        \
+  TEXT(library_dir)      /* with has_own_script: libraries are looked for in it; or "" */          \
   LIST(arguments)        /* for the script */                                                      \
   LIST(runner_arguments) /* those that the runner took, as given */                                \
   LIST(datasets)         /* names of the inputs, by number; "" without a name */                   \
@@ -88,6 +89,7 @@ const char *tm_status_name(enum tm_status s); /* "RUN_DONE" */
   TEXT(staging_dir)         /* for files of context:output_file(); "": in output_dir itself */     \
   TEXT(profile_file)        /* file for profiling samples; "": no profiling */                     \
   NUMBER(logging_level)     /* enum tm_level */                                                    \
+  FLAG(has_own_script)      /* it is part of tidemill: libraries are not looked for beside it */   \
   FLAG(append_row)          /* rows are stored; else only counted */                               \
   FLAG(escapes_line_breaks) /* in strings; else they are errors */                                 \
   NUMBER(separator)         /* for the rows of data frames: an ASCII character */                  \

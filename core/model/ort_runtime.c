@@ -20,7 +20,7 @@ static const struct tm_plugin_kind kind = { .name = "ONNX Runtime",
                                             .variable = "TIDEMILL_ONNXRUNTIME",
                                             .files = files,
                                             .package = "onnxruntime-node",
-                                            .get = "npm install onnxruntime-node",
+                                            .get = "npm install --ignore-scripts",
                                             .entry = "OrtGetApiBase" };
 
 /* The library has one environment in a process, and calls one logger, so this is one, too. */

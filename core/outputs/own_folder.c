@@ -74,7 +74,7 @@ static int check_input(const struct look *l, const struct tm_dataset *d)
 
 static int check_step(const struct look *l, const struct tm_step *s)
 {
-  int rc = check(l, "the script", s->config.entry_script);
+  int rc = s->config.script_text ? 0 : check(l, "the script", s->config.entry_script);
 
   if (rc == 0)
     rc = check(l, "the source_directory", s->config.source_directory);

@@ -22,6 +22,7 @@ void tm_config_release(struct tm_config *c)
 {
   free(c->entry_script);
   free(c->model);
+  free(c->library_dir);
   free(c->source_directory);
   free(c->append_row_file_name);
   for (size_t i = 0; i < c->partition_keys_len; i++)

@@ -52,9 +52,10 @@ struct tm_config {
 #undef INT
 #undef BOOL
 #undef WORD
-  char *entry_script;      /* absolute */
+  char *entry_script;      /* absolute; with a model, where its copy is in the job's folder */
   char *model;             /* absolute; NULL: entry_script is a file */
   const char *script_text; /* with a model: the contents of entry_script, which is not a file */
+  char *library_dir;       /* with a model in a pipeline file: its folder; or NULL */
   char *source_directory;  /* absolute, or NULL: only the entry script is copied */
   int64_t mini_batch_size; /* files; for tables bytes or rows; 0 with partition_keys */
   bool counts_rows;

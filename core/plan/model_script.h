@@ -3,8 +3,8 @@
  * The step becomes an ordinary one: its entry script is one that is part of tidemill
  * (stdlib/tidemill/model_script.lua), and gets "--model", PATH before the step's other arguments.
  * The model, and the files beside it that have its weights, are side inputs of the step. The script
- * is named "<model>.lua": messages and records then name the model, and what is searched for from
- * the script's folder is searched for from the model's.
+ * is named "script/<step>/<model>.lua", as its copy in the job's folder. A model may come from
+ * anywhere: no code is looked for beside it.
  * The file of "--labels" counts as one that the script reads.
  *
  * params_check.c refuses a definition with both or neither; settings.c sets entry_script and

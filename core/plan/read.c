@@ -94,6 +94,8 @@ static int read_config(struct tm_step *s, const struct tm_json *v, const struct 
     tm_json_free(settings);
     return rc;
   }
+  if (s->config.model && strcmp(r->origin, "file") == 0)
+    s->config.library_dir = tm_xstrdup(r->base_dir);
   note_tiny_size(s);
   tm_settings_publish(settings, &s->config);
   tm_json_set(s->effective, "settings", settings);

@@ -211,14 +211,14 @@ static int fill_paths(struct tm_config *c, const struct tm_json *settings, const
 }
 
 /* The script of a step with a model: model_script.h. */
-static int fill_script(struct tm_config *c, const struct tm_json *settings, const char *base_dir,
-                       bool keeps_script, struct tm_err *err)
+static int fill_script(struct tm_config *c, const struct tm_json *settings,
+                       const struct tm_step *step, const char *base_dir, struct tm_err *err)
 {
   const char *given = text_setting(settings, "model");
   if (!given)
-    return fill_paths(c, settings, base_dir, keeps_script, err);
+    return fill_paths(c, settings, base_dir, step->keeps_script, err);
   c->model = tm_path_absolute(base_dir, given);
-  c->entry_script = tm_xprintf("%s.lua", c->model);
+  c->entry_script = tm_xprintf("script/%s/%s.lua", step->name, tm_path_base(c->model));
   c->script_text = tm_text_model_script;
   return 0;
 }
@@ -343,7 +343,7 @@ int tm_config_fill(struct tm_config *c, const struct tm_json *settings, const st
     rc = fill_environment(c, settings, base_dir, err);
   if (rc == 0)
     rc = fill_nodes(c, settings, base_dir, err);
-  return rc < 0 ? rc : fill_script(c, settings, base_dir, step->keeps_script, err);
+  return rc < 0 ? rc : fill_script(c, settings, step, base_dir, err);
 }
 
 /* Names in their order, and one hash over names and values. */

@@ -58,9 +58,12 @@ static bool is_beside(const struct tm_json *record, const char *script)
 static void compare(const struct check *c, const struct tm_json *record)
 {
   const struct tm_plugin_variables variables = { worker_variable, (void *)c->step };
-  const char *script = c->step->config.entry_script;
+  const char *script = c->step->config.entry_script, *dir = c->step->config.library_dir;
 
-  if (is_beside(record, script))
+  if (dir && !tm_plugin_record_has_folder(record, dir))
+    tm_buf_printf(c->why, "%s was not looked for in the folder of the pipeline file, '%s'",
+                  tm_json_str(record, "name", "a library"), dir);
+  else if (is_beside(record, script))
     (void)tm_plugin_record_differs(record, &variables, c->why);
   else
     tm_buf_printf(c->why, "%s was not looked for in the folder of the script, '%s'",

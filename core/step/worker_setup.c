@@ -25,6 +25,8 @@ void tm_setup_of_step(struct tm_setup *s, const struct tm_step *step)
 {
   const struct tm_config *config = &step->config;
   *s = (struct tm_setup) { .script_name = config->entry_script,
+                           .library_dir = config->library_dir,
+                           .has_own_script = config->script_text != NULL,
                            .arguments = step->arguments,
                            .arguments_len = step->arguments_len,
                            .runner_arguments = step->runner_arguments,

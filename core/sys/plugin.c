@@ -19,6 +19,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "sys/fs.h"
 #include "sys/library.h"
 
@@ -388,16 +389,21 @@ static int by_prefix(struct search *s)
   return rc;
 }
 
-static int by_data_home(struct search *s)
+/* To free(); NULL: the user has no home. */
+static char *data_home(const struct search *s)
 {
   const char *data = variable(s, "XDG_DATA_HOME"), *home = variable(s, "HOME");
-  char *dir = NULL;
-  int rc = 0;
 
   if (data && tm_path_is_absolute(data))
-    dir = tm_path_join(data, "tidemill");
-  else if (home && tm_path_is_absolute(home))
-    dir = tm_path_join(home, ".local/share/tidemill");
+    return tm_path_join(data, "tidemill");
+  return home && tm_path_is_absolute(home) ? tm_path_join(home, ".local/share/tidemill") : NULL;
+}
+
+static int by_data_home(struct search *s)
+{
+  char *dir = data_home(s);
+  int rc = 0;
+
   if (dir) {
     add_place(s, "", dir, s->kind->package ? " and a node_modules there" : "");
     rc = try_folder(s, dir);
@@ -479,6 +485,32 @@ char *tm_plugin_locate(const struct tm_plugin_kind *kind, const char *const *fol
   return p.path;
 }
 
+/* "npm install --ignore-scripts --prefix ~/.local/share/tidemill answer-node"; to free(). */
+static char *install_command(const struct search *s)
+{
+  char *dir = data_home(s), *word = tm_text_shell_word(dir ? dir : "");
+  char *command = s->kind->package && dir
+                      ? tm_xprintf("%s --prefix %s %s", s->kind->get, word, s->kind->package)
+                      : tm_xprintf("%s %s", s->kind->get, s->kind->package ? s->kind->package : "");
+  free(word);
+  free(dir);
+  return command;
+}
+
+static int refuse_missing(struct search *s)
+{
+  const struct tm_plugin_kind *kind = s->kind;
+  char *command = install_command(s);
+
+  tm_err_set(s->err, -ENOENT,
+             "cannot find %s: no %s; install it: %s; or set %s to its file; searched: %s%sthe "
+             "system's libraries",
+             kind->name, kind->files[0], command, kind->variable, tm_buf_str(&s->places),
+             s->places.len ? ", and " : "");
+  free(command);
+  return -ENOENT;
+}
+
 int tm_plugin_open(struct tm_plugin *p, const struct tm_plugin_kind *kind,
                    const char *const *folders, struct tm_err *err)
 {
@@ -488,12 +520,7 @@ int tm_plugin_open(struct tm_plugin *p, const struct tm_plugin_kind *kind,
   *p = (struct tm_plugin) { 0 };
   int rc = by_places(&s, folders);
   rc = rc == 0 ? by_loader(&s) : rc;
-  if (rc == 0)
-    rc = tm_err_set(s.err, -ENOENT,
-                    "cannot find %s: no %s; install it with '%s' in the folder of your script, or "
-                    "set %s to its file; searched: %s%sthe system's libraries",
-                    kind->name, kind->files[0], kind->get, kind->variable, tm_buf_str(&s.places),
-                    s.places.len ? ", and " : "");
+  rc = rc == 0 ? refuse_missing(&s) : rc;
   tm_buf_release(&s.places);
   return rc < 0 ? rc : 0;
 }

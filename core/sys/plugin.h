@@ -27,7 +27,7 @@ struct tm_plugin_kind {
   const char *variable;     /* "TIDEMILL_ONNXRUNTIME" */
   const char *const *files; /* its names, best first, NULL-ended: "libonnxruntime.so.1" */
   const char *package;      /* npm's, "onnxruntime-node"; NULL: none */
-  const char *get;          /* how to install it: "npm install onnxruntime-node" */
+  const char *get;          /* how to install the package: "npm install --ignore-scripts" */
   const char *entry;        /* a function that no other library has */
 };
 

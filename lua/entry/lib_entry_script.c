@@ -200,17 +200,28 @@ static void push_properties(lua_State *L, const struct tm_setup *setup)
   set_list(L, "runner_arguments", setup->runner_arguments, setup->runner_arguments_len);
 }
 
-/* The folder of the user's script, of which the worker runs a copy; nil on a machine that does not
- * see it. */
-static void set_source_dir(lua_State *L, const struct tm_setup *setup)
+static void add_folder(lua_State *L, const char *dir, size_t len)
 {
-  const char *name = setup->script_name;
-  const char *end = setup->sizes_alone || !tm_path_is_absolute(name) ? NULL : tm_path_base(name);
-  if (end)
-    lua_pushlstring(L, name, end - name > 1 ? (size_t)(end - name) - 1 : 1);
-  else
-    lua_pushnil(L);
-  lua_setfield(L, -2, "source_dir");
+  lua_pushlstring(L, dir, len);
+  lua_rawseti(L, -2, (int)lua_objlen(L, -2) + 1);
+}
+
+/* Where libraries are looked for first: beside the copy of the user's script, and beside the script
+ * itself. A script of tidemill's own has no such folder, because what is beside a model may come
+ * from anywhere. A machine that sees other files than the supervisor's has only the copy. */
+static void set_library_dirs(lua_State *L, const struct tm_setup *setup)
+{
+  const char *name = setup->script_name, *own = setup->library_dir;
+  lua_newtable(L);
+  if (!setup->has_own_script)
+    add_folder(L, setup->script_dir, strlen(setup->script_dir));
+  if (!setup->has_own_script && !setup->sizes_alone && tm_path_is_absolute(name)) {
+    size_t len = (size_t)(tm_path_base(name) - name);
+    add_folder(L, name, len > 1 ? len - 1 : 1);
+  }
+  if (own && *own && !setup->sizes_alone)
+    add_folder(L, own, strlen(own));
+  lua_setfield(L, -2, "library_dirs");
 }
 
 static int open_module(lua_State *L)
@@ -233,7 +244,7 @@ void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup, struct 
   lua_pushboolean(L, setup->owns_process);
   lua_setfield(L, -2, "owns_process");
   set_property(L, "gpu", getenv(TM_ENV_GPU));
-  set_source_dir(L, setup);
+  set_library_dirs(L, setup);
   lua_pushlightuserdata(L, retires);
   lua_pushcclosure(L, retire, 1);
   lua_setfield(L, -2, "retire");

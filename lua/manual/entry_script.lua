@@ -74,7 +74,7 @@ memory of its tensor.]],
     summaries = { "tidemill.Tensor" } },
   { "MODELS", [[
 A model in ONNX format, run by ONNX Runtime, which is searched for when it is first needed: by TIDEMILL_ONNXRUNTIME, in
-the script's folder and module_paths, in a node_modules there or above (npm install onnxruntime-node), and in the
+the script's folder and module_paths, in a node_modules there or above, in ~/.local/share/tidemill, and in the
 system's libraries. Load models in init().]],
     summaries = { "tidemill.InferenceSession" } },
 }

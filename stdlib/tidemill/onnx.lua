@@ -20,7 +20,7 @@ local options_of = require "tidemill.onnx.options"
 local plan = require "tidemill.plan"
 local sharing = require "tidemill.onnx.sharing"
 
---- Models in ONNX format, run by ONNX Runtime: `npm install onnxruntime-node`.
+--- Models in ONNX format, run by ONNX Runtime, which npm has: `onnxruntime-node`.
 ---@class tidemill.onnx
 local M = {}
 

@@ -6,7 +6,7 @@
 ---@field properties table<string, any> the properties of EntryScript except its logger
 ---@field is_only_worker boolean whether the step has at most one worker on the node at once
 ---@field owns_process boolean whether nothing but the script runs in this process, as in a worker
----@field source_dir string? the folder that the script was copied from, if this machine sees it
+---@field library_dirs string[] where libraries are looked for first
 ---@field models_dir string? where the job's workers share models
 ---@field session string which session of the job this is
 ---@field init_left fun(): number? the seconds until init_timeout; nil: there is none, or it is over

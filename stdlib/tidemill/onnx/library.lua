@@ -20,13 +20,13 @@ local function add_folder(list, dir)
 end
 
 --- Returns the folders to look in first: the script's, and those of `module_paths`, which are in
---- LUA_CPATH. In a worker, the script's are that of its copy and the one that it was copied from.
+--- LUA_CPATH. In a worker, the script's are that of its copy and the one that it was copied from. A
+--- model in place of a script has only that of the pipeline file.
 function M.folders()
   local list, worker = {}, M.worker()
   if worker then
-    add_folder(list, worker.properties.script_dir)
-    if worker.source_dir then
-      add_folder(list, worker.source_dir)
+    for _, dir in ipairs(worker.library_dirs) do
+      add_folder(list, dir)
     end
   elseif type(arg) == "table" and type(arg[0]) == "string" and arg[0] ~= "-" then
     add_folder(list, path.absolute(path.dirname(arg[0])))

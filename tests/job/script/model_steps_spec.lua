@@ -134,7 +134,7 @@ describe("a model in place of an entry script", function()
     local dir = run()
     assert.same(lines, t:sorted_lines(dir .. "/score/output/parallel_run_step.txt"))
     local record = t:read(dir .. "/job.json")
-    for _, words in ipairs { '"' .. t.dir .. '/mean.onnx"', '"--model"', '"' .. t.dir .. '/mean.onnx.lua"' } do
+    for _, words in ipairs { '"' .. t.dir .. '/mean.onnx"', '"--model"', '"script/score/mean.onnx.lua"' } do
       assert.is_truthy(record:find(words, 1, true), words)
     end
     local own = assert(io.open(here .. "/../../../stdlib/tidemill/model_script.lua"))
@@ -250,12 +250,35 @@ describe("a model in place of an entry script", function()
       true), r.err)
   end)
 
-  it("needs ONNX Runtime, and says where it was searched for", function()
+  it("runs no code that lies beside the model, in the current folder or above the job", function()
     local t = new_case()
-    local r = t:run({ "try", "--model", "mean.onnx", "red.ppm" },
-      { env = { "HOME=" .. t.dir, "LD_LIBRARY_PATH=", "XDG_DATA_HOME=" } })
+    local environment = { "HOME=" .. t.dir .. "/home", "LD_LIBRARY_PATH=", "XDG_DATA_HOME=" }
+    local npm = "node_modules/onnxruntime-node/bin/napi-v6/linux/"
+    for _, place in ipairs { "", npm .. "x64/", npm .. "arm64/" } do
+      t:write(place .. "libonnxruntime.so.1", "not a library")
+    end
+    for _, name in ipairs { "tensor", "tidemill/onnx", "tidemill/onnx/library", "tidemill/tensor", "tidemill/frame" } do
+      t:write(name .. ".lua", ("io.open(%q, 'w'):close()"):format(t:path "was_run"))
+    end
+    local r = in_foreground(t, environment, { "try", "--model", "mean.onnx", "red.ppm" })
+    assert.equal(1, r.status)
+    assert.is_truthy(r.err:find("cannot find ONNX Runtime: no libonnxruntime.so.1; install it: npm install "
+      .. "--ignore-scripts --prefix " .. t.dir .. "/home/.local/share/tidemill onnxruntime-node; or set "
+      .. "TIDEMILL_ONNXRUNTIME to its file; searched: ", 1, true), r.err)
+    assert.is_nil(r.err:find(t.dir .. "'", 1, true), r.err)
+    r = t:run({ "map", "--model", "mean.onnx", "red.ppm", "--job-dir", "job" }, { env = environment })
     assert.equal(1, r.status)
     assert.is_truthy(r.err:find("cannot find ONNX Runtime", 1, true), r.err)
-    assert.is_truthy(r.err:find("node_modules/onnxruntime-node in '" .. t.dir .. "'", 1, true), r.err)
+    assert.is_false(t:has "was_run")
+    -- a pipeline file is code that the user runs, and so is what is beside it
+    t:write("pipeline.lua", [[
+      local tm = require "tidemill"
+      return tm.Pipeline { name = "scores", steps = { tm.ParallelRunStep { name = "score",
+        parallel_run_config = tm.ParallelRunConfig { model = "mean.onnx", process_count_per_node = 1 },
+        inputs = tm.Dataset.File.from_files "red.ppm" } } }]])
+    r = t:run({ "run", "pipeline.lua" }, { env = environment })
+    assert.equal(1, r.status)
+    assert.is_truthy(r.err:find("cannot load ONNX Runtime: '" .. t.dir .. "/libonnxruntime.so.1' is not a shared "
+      .. "library", 1, true), r.err)
   end)
 end)

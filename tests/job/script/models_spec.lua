@@ -392,8 +392,9 @@ describe("a model", function()
     t:pipeline(ONE)
     t:write("ask.lua", ASK)
     local r = t:expect(t:run({ "lua", "ask.lua" }, { env = home }), 0)
-    for _, words in ipairs { "cannot find ONNX Runtime: no libonnxruntime.so.1; install it with 'npm install "
-      .. "onnxruntime-node' in the folder of your script, or set TIDEMILL_ONNXRUNTIME to its file; searched: '"
+    for _, words in ipairs { "cannot find ONNX Runtime: no libonnxruntime.so.1; install it: npm install "
+      .. "--ignore-scripts --prefix " .. t.dir .. "/home/.local/share/tidemill onnxruntime-node; or set "
+      .. "TIDEMILL_ONNXRUNTIME to its file; searched: '"
       .. t.dir .. "', node_modules/onnxruntime-node in '" .. t.dir .. "' and the folders above it, '",
       "/home/.local/share/tidemill' and a node_modules there, and the system's libraries" } do
       assert.is_truthy(r.out:find(words, 1, true), r.out)

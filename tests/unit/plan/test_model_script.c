@@ -77,10 +77,12 @@ static void the_step_is_an_ordinary_one(void **state)
   if (!p)
     fail_msg("%s", err.text);
   const struct tm_step *s = p->steps[0];
-  char *model = tm_path_join(w->dir, "m.onnx"), *script = tm_xprintf("%s.lua", model);
+  char *model = tm_path_join(w->dir, "m.onnx");
+  const char *script = "script/predict/m.onnx.lua";
   assert_string_equal(s->config.model, model);
   assert_string_equal(s->config.entry_script, script);
   assert_non_null(strstr(s->config.script_text, "function run("));
+  assert_string_equal(s->config.library_dir, w->dir);
   assert_int_equal(s->arguments_len, 4);
   assert_string_equal(s->arguments[0], "--model");
   assert_string_equal(s->arguments[1], model);
@@ -95,7 +97,6 @@ static void the_step_is_an_ordinary_one(void **state)
   assert_string_equal(tm_json_str(tm_json_get(settings, "entry_script"), "value", ""), script);
   assert_int_equal(tm_json_items(tm_json_get(s->effective, "side_inputs")), 1);
   assert_int_equal(tm_json_items(tm_json_get(s->effective, "arguments")), 4);
-  free(script);
   free(model);
   tm_pipeline_free(p);
 }

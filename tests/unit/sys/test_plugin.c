@@ -25,7 +25,7 @@ static const struct tm_plugin_kind kind = { .name = "Answer",
                                             .variable = VARIABLE,
                                             .files = files,
                                             .package = "answer-node",
-                                            .get = "npm install answer-node",
+                                            .get = "npm install --ignore-scripts",
                                             .entry = "tidemill_plugin_answer" };
 
 static struct folder f;
@@ -174,11 +174,15 @@ static void the_current_folder_is_not_searched(void **state)
 
 static void the_message_lists_the_places(void **state)
 {
-  char script[150], data[100];
+  char script[150], data[100], command[200];
+  snprintf(command, sizeof command,
+           "; install it: npm install --ignore-scripts --prefix %s/data/tidemill answer-node; or "
+           "set ",
+           f.path);
   snprintf(script, sizeof script, "%s/script", f.path);
   snprintf(data, sizeof data, "%s/data/tidemill", f.path);
-  IS_REFUSED(-ENOENT, "npm install answer-node", VARIABLE, FIRST, script, data,
-             "node_modules/answer-node in", "and the folders above it", "the system's libraries");
+  IS_REFUSED(-ENOENT, command, VARIABLE, FIRST, script, data, "node_modules/answer-node in",
+             "and the folders above it", "the system's libraries");
 }
 
 static void what_others_may_change_is_refused(void **state)
