@@ -38,6 +38,7 @@ static void on_alarm(void *data)
 void tm_agent_begin_call(struct tm_agent *a, uint64_t call)
 {
   atomic_store(&a->page->has_stoppable, 0);
+  atomic_store(&a->page->waits, 0);
   a->call = call;
 }
 
@@ -52,6 +53,8 @@ void tm_agent_arm(struct tm_agent *a)
 
 void tm_agent_listen(struct tm_agent *a)
 {
+  if (a->trial.script.waits)
+    *a->trial.script.waits = &a->page->waits;
   if (!a->trial.script.interrupt)
     return;
   tm_alarm_catch(SIGALRM, on_alarm, a);

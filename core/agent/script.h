@@ -74,6 +74,9 @@ struct tm_script {
    * interrupt() can stop. From then on, this call can be interrupted without arm(). NULL: there are
    * no such calls. */
   _Atomic uint64_t **shown;
+  /* Its place for the address of a flag, which is 1 while a call of the script waits for another
+   * worker; only shown to users. NULL: its calls do not wait. */
+  _Atomic uint64_t **waits;
   /* After an interrupted run(). 1: the script has no such hook; negative with `error`. */
   int (*recover)(void *data, const char *reason, struct tm_script_error *error);
   /* Why this process must run no further mini-batch; empty: it may. NULL: always. */

@@ -357,7 +357,8 @@ static void tell_doing(struct tm_keeper *k, const struct tm_keeper_step *step)
                                            .phase_ns = phase_ns(&view, now_ns),
                                            .begun_wall_ns = view.begun_wall_ns,
                                            .seq = view.seq,
-                                           .is_stopped = w->frozen_due_ns != INT64_MAX });
+                                           .is_stopped = w->frozen_due_ns != INT64_MAX,
+                                           .is_waiting = atomic_load(&w->page->waits) == 1 });
   }
   struct tm_msg f = { .type = TM_MSG_DOING,
                       .index = step->index,

@@ -182,6 +182,7 @@ void tm_worker_doing_encode(struct tm_buf *out, const struct tm_worker_doing *d)
   tm_buf_add_u64(out, (uint64_t)d->begun_wall_ns);
   tm_buf_add_u64(out, d->seq);
   tm_buf_add_u32(out, d->is_stopped);
+  tm_buf_add_u32(out, d->is_waiting);
 }
 
 bool tm_worker_doing_read(struct tm_reader *r, struct tm_worker_doing *out)
@@ -194,6 +195,7 @@ bool tm_worker_doing_read(struct tm_reader *r, struct tm_worker_doing *out)
   out->begun_wall_ns = (int64_t)tm_read_u64(r);
   out->seq = tm_read_u64(r);
   out->is_stopped = tm_read_u32(r) != 0;
+  out->is_waiting = tm_read_u32(r) != 0;
   return !r->bad && phase <= TM_PHASE_LAST;
 }
 

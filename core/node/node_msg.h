@@ -140,8 +140,8 @@ void tm_node_step_encode(struct tm_buf *out, const struct tm_node_step *s);
 int tm_node_step_decode(struct tm_node_step *out, const char *p, size_t n, struct tm_err *err);
 void tm_node_step_release(struct tm_node_step *s);
 
-/* What a worker does now, by its page. 36 bytes on the wire: u32 worker, u32 phase, u64 phase_ns,
- * u64 begun_wall_ns, u64 seq, u32 is_stopped. */
+/* What a worker does now, by its page. 40 bytes on the wire: u32 worker, u32 phase, u64 phase_ns,
+ * u64 begun_wall_ns, u64 seq, u32 is_stopped, u32 is_waiting. */
 struct tm_worker_doing {
   uint32_t worker; /* its number */
   enum tm_phase phase;
@@ -149,6 +149,7 @@ struct tm_worker_doing {
   int64_t begun_wall_ns; /* when it began the assignment, by the wall clock; 0: not known */
   uint64_t seq;          /* of LOAD, RUN and RETURN: the assignment */
   bool is_stopped;       /* by SIGSTOP */
+  bool is_waiting;       /* for another worker */
 };
 void tm_worker_doing_encode(struct tm_buf *out, const struct tm_worker_doing *d);
 /* False: the bytes end, or cannot be that. */

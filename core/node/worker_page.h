@@ -72,6 +72,7 @@ struct tm_page {
   _Atomic uint64_t words[TM_PAGE_WORDS];
   _Atomic uint64_t can_interrupt; /* set to 1 by the worker */
   _Atomic uint64_t has_stoppable; /* likewise */
+  _Atomic uint64_t waits;         /* 1: its call waits for another worker; by the worker */
   /* set by the keeper: the seq of an assignment, TM_PAGE_PREFETCH(seq), or TM_PAGE_INIT */
   _Atomic uint64_t interrupt;
   _Atomic int64_t begun_wall_ns; /* of the current assignment; only the worker reads it here */

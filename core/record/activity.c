@@ -122,6 +122,8 @@ static void add_one(struct tm_buf *out, const struct tm_activity *a, bool is_sho
     tm_buf_add_str(out, phase_words(a->phase));
   if (a->is_stopped)
     tm_buf_add_str(out, ", stopped by SIGSTOP");
+  if (a->is_waiting)
+    tm_buf_add_str(out, ", waiting for another worker");
   if (!has_mini_batch || is_short || !a->first_item)
     return;
   tm_buf_add_str(out, ", first item '");
@@ -221,6 +223,7 @@ struct tm_json *tm_activity_to_json(const struct tm_activity *a)
   /* whole milliseconds; NOLINTNEXTLINE(bugprone-integer-division) */
   tm_json_set(v, "seconds", tm_json_new_number((double)(a->ns / TM_MS) / 1e3));
   tm_json_set(v, "stopped", tm_json_new_bool(a->is_stopped));
+  tm_json_set(v, "waiting", tm_json_new_bool(a->is_waiting));
   if (a->seq == 0)
     return v;
   tm_json_set(v, "mini_batch", tm_json_new_int((int64_t)a->index));
@@ -268,6 +271,7 @@ bool tm_activity_from_json(struct tm_activity *out, const struct tm_json *v)
   out->pid = tm_json_int(v, "pid", 0);
   out->ns = (int64_t)(seconds * 1e9);
   out->is_stopped = tm_json_bool(v, "stopped", false);
+  out->is_waiting = tm_json_bool(v, "waiting", false);
   if (index < 0 || number < 1 || number > UINT32_MAX)
     return index == -1;
   out->seq = 1;

@@ -33,6 +33,7 @@ struct tm_activity {
   int64_t pid;
   enum tm_phase phase; /* IDLE: a mini-batch whose phase the keeper has not reported yet */
   bool is_stopped;     /* the worker, by SIGSTOP */
+  bool is_waiting;     /* for another worker, as for weights that all share */
   int64_t ns;          /* of this try, or of this call */
   /* when the worker began the try, by the wall clock; 0: the keeper has not reported it yet */
   int64_t begun_wall_ns;
@@ -82,10 +83,10 @@ void tm_slow_add(struct tm_buf *out, const struct tm_slow *slow, const struct tm
  * no worker does anything. */
 void tm_activities_add_stuck(struct tm_buf *out, const struct tm_activities *a);
 
-/* {"worker", "pid", "phase", "seconds", "stopped", "mini_batch", "try", "begun_ms", "items",
- * "first_item"}: one activity, as in the file of a running job and in `status --json`. Only a
- * mini-batch has the last five, and only a part has "items"; without "begun_ms" (since the epoch),
- * it is not known yet when the try began. */
+/* {"worker", "pid", "phase", "seconds", "stopped", "waiting", "mini_batch", "try", "begun_ms",
+ * "items", "first_item"}: one activity, as in the file of a running job and in `status --json`.
+ * Only a mini-batch has the last five, and only a part has "items"; without "begun_ms" (since the
+ * epoch), it is not known yet when the try began. */
 struct tm_json *tm_activity_to_json(const struct tm_activity *a);
 /* Reads a file that may hold anything. False: this is not an activity. */
 bool tm_activity_from_json(struct tm_activity *out, const struct tm_json *v);

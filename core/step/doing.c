@@ -94,6 +94,7 @@ static void add(struct tm_activities *out, const struct tm_worker *w, int64_t no
                               .node_address = w->node->address,
                               .phase = held || is_recover ? w->doing.told : w->doing.call,
                               .is_stopped = w->doing.is_stopped,
+                              .is_waiting = w->doing.is_waiting,
                               .ns = now_ns - w->doing.since_ns };
   snprintf(a->worker, sizeof(a->worker), "%s", w->name);
   if (held && !is_recover) {

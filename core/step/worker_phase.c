@@ -29,6 +29,7 @@ void tm_worker_phase_tell(struct tm_worker_phase *p, const struct tm_worker_doin
   int64_t begun_ns = now_ns - told->phase_ns;
 
   p->is_stopped = told->is_stopped;
+  p->is_waiting = told->is_waiting;
   if (told->phase != TM_PHASE_RECOVER && (p->seq == 0 || told->seq != p->seq))
     return; /* keeps (2) */
   p->told = told->phase;

@@ -24,6 +24,7 @@ struct tm_worker_phase {  /* zeroed: not looked at yet */
   enum tm_phase told : 8; /* likewise; IDLE: nothing yet */
   enum tm_phase call : 8; /* as the supervisor sees it; RUN: a mini-batch */
   bool is_stopped;        /* by the keeper */
+  bool is_waiting;        /* likewise: for another worker */
 };
 
 void tm_worker_phase_look(struct tm_worker_phase *p, enum tm_phase call, uint64_t seq,

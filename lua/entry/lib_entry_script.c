@@ -141,6 +141,14 @@ static int retire(lua_State *L) /* retire(why); the first reason stays */
   return 0;
 }
 
+static int show_wait(lua_State *L) /* show_wait(is_waiting) */
+{
+  _Atomic uint64_t *const *waits = lua_touserdata(L, lua_upvalueindex(1));
+  if (*waits)
+    atomic_store(*waits, lua_toboolean(L, 1) ? 1 : 0);
+  return 0;
+}
+
 /* init_left() -> the seconds until init_timeout; nil: there is none, or it is over */
 static int init_left(lua_State *L)
 {
@@ -231,7 +239,8 @@ static int open_module(lua_State *L)
   return 1;
 }
 
-void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup, struct tm_buf *retires)
+void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup, struct tm_buf *retires,
+                             _Atomic uint64_t **waits)
 {
   lua_pushlightuserdata(L, (void *)&module_key);
   lua_createtable(L, 0, 10); /* [key, module] */
@@ -252,6 +261,9 @@ void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup, struct 
     lua_pushstring(L, setup->models_dir);
     lua_setfield(L, -2, "models_dir");
   }
+  lua_pushlightuserdata(L, waits);
+  lua_pushcclosure(L, show_wait, 1);
+  lua_setfield(L, -2, "show_wait");
   set_property(L, "session", setup->session);
   lua_pushnumber(L, setup->init_timeout_ns > 0
                         ? (lua_Number)(tm_clock_mono_ns() + setup->init_timeout_ns)

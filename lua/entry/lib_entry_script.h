@@ -14,9 +14,10 @@
 #include "agent/agent_msg.h"
 
 /* Makes `require "tidemill.entry_script_c"` return the table of _meta/entry_script_c.lua for the
- * worker in `setup`. retire() puts its reason into `retires`, the caller's, which lives as long as
- * the state. In other states EntryScript() says that there is no
- * worker. Does not keep `setup`. May raise (memory). */
-void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup, struct tm_buf *retires);
+ * worker in `setup`. retire() puts its reason into `retires`, and show_wait() sets **waits, unless
+ * *waits is NULL; both are the caller's, and live as long as the state. In other states
+ * EntryScript() says that there is no worker. Does not keep `setup`. May raise (memory). */
+void tm_lua_entry_script_add(lua_State *L, const struct tm_setup *setup, struct tm_buf *retires,
+                             _Atomic uint64_t **waits);
 
 #endif

@@ -237,7 +237,7 @@ static int load_body(lua_State *L) /* (struct script *, file) */
   lua_settop(L, 2);
   tm_lua_set_search_paths(L, setup->script_dir);
   tm_lua_set_arg(L, setup);
-  tm_lua_entry_script_add(L, setup, &s->retires);
+  tm_lua_entry_script_add(L, setup, &s->retires, &s->waits);
   tm_lua_context_init(L, &s->context, setup);
   lua_pushcfunction(L, tm_lua_script_run_body);
   s->run_body_ref = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -399,6 +399,7 @@ static void fill_seam(struct tm_script *out, struct script *s)
     .arm = script_arm,
     .interrupt = script_interrupt,
     .shown = &s->interrupt.running.shown,
+    .waits = &s->waits,
     .recover = script_recover,
     .retires = &s->retires,
     .shutdown = script_shutdown,

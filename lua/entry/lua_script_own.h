@@ -27,6 +27,7 @@ struct script {
   struct tm_lua_memory memory;
   struct tm_lua_profiler profiler;
   struct tm_lua_interrupt interrupt;
+  _Atomic uint64_t *waits; /* the agent's */
   struct tm_lua_samples samples;
   struct tm_lua_begun begun; /* in run() or prefetch() */
   struct tm_lua_prefetches prefetches;

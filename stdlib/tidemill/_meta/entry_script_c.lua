@@ -26,6 +26,10 @@ function c.write(level, message) end
 ---@return true?
 function c.keep_library(name, record) end
 
+--- Shows to users whether this call waits for another worker.
+---@param is_waiting boolean
+function c.show_wait(is_waiting) end
+
 --- Replaces this worker by a fresh process, when the current mini-batch has been answered.
 ---@param why string for the log of the job
 function c.retire(why) end

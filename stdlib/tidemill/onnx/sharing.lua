@@ -54,7 +54,9 @@ local function prepare(path, checked, folders, worker)
   local state, text = c.prepare(path, checked, folders, place, 0)
   if state == "busy" then
     library.log(INFO, ("waiting for another worker, which prepares the weights of '%s' for all"):format(path))
+    worker.show_wait(true)
     state, text = c.prepare(path, checked, folders, place, wait_s)
+    worker.show_wait(false)
     if state == "busy" then
       text = ("another worker has prepared them for more than %.3g s"):format(wait_s)
     end

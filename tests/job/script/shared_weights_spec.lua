@@ -123,6 +123,18 @@ local function needs(version)
   return library or pending(versions.MISSING)
 end
 
+-- A program that holds the lock of a copy, which is unfinished.
+local function hold_copy(t, library)
+  run_job(t, library, "true", { workers = 1 })
+  local copy
+  for name in lfs.dir(t:path "workspace/models") do copy = name:match "^%x+$" or copy end
+  t:write("workspace/models/" .. copy .. "/made.json", "")
+  local holder = t:start({ "--no-fork", t:path("workspace/models/" .. copy .. ".lock"), "sh", "-c",
+    "echo > held; exec tail -f /dev/null" }, { program = "flock" })
+  t:wait_for("held", "\n")
+  return holder
+end
+
 describe("share_weights", function()
   after_each(job.check_end)
 
@@ -166,17 +178,27 @@ describe("share_weights", function()
     assert.equal(0, count(log, "not shared"), log)
   end)
 
+  it("shows that a worker waits", function()
+    local library = needs "1.30"
+    if not library then return end
+    local t = new_case()
+    local holder = hold_copy(t, library)
+    local _, log = run_job(t, library, "true", { workers = 1, meanwhile = function()
+      programs.wait_until("a worker that waits", function()
+        local text = t:run({ "status", "latest" }).out
+        return text:find "process000: in init%(%) for %d+ s, waiting for another worker"
+      end)
+      holder:kill(9)
+      holder:wait()
+    end })
+    assert.equal(1, count(log, "prepared the weights of '"), log)
+  end)
+
   it("takes the plain model if another worker prepares it for too long", function()
     local library = needs "1.30"
     if not library then return end
     local t = new_case()
-    run_job(t, library, "true", { workers = 1 })
-    local copy
-    for name in lfs.dir(t:path "workspace/models") do copy = name:match "^%x+$" or copy end
-    t:write("workspace/models/" .. copy .. "/made.json", "")
-    local holder = t:start({ "--no-fork", t:path("workspace/models/" .. copy .. ".lock"), "sh", "-c",
-      "echo > held; exec tail -f /dev/null" }, { program = "flock" })
-    t:wait_for("held", "\n")
+    local holder = hold_copy(t, library)
     for init, waited in pairs {
       ["require('tidemill.onnx.sharing').wait_s = 0"] = "0",
       -- half the time until init_timeout

@@ -373,12 +373,13 @@ static void the_activity_of_a_worker_is_decoded_unchanged(void **state)
                                 .phase_ns = INT64_C(5000000000),
                                 .begun_wall_ns = INT64_C(1) << 60,
                                 .seq = INT64_C(1) << 40,
-                                .is_stopped = true },
+                                .is_stopped = true,
+                                .is_waiting = true },
                          out;
   struct tm_buf b = TM_BUF_NONE;
   struct tm_reader r;
   tm_worker_doing_encode(&b, &in);
-  assert_int_equal(b.len, 36);
+  assert_int_equal(b.len, 40);
   tm_reader_init(&r, b.data, b.len);
   assert_true(tm_worker_doing_read(&r, &out));
   assert_int_equal(out.worker, 7);
@@ -387,6 +388,7 @@ static void the_activity_of_a_worker_is_decoded_unchanged(void **state)
   assert_int_equal(out.begun_wall_ns, in.begun_wall_ns);
   assert_int_equal(out.seq, in.seq);
   assert_true(out.is_stopped);
+  assert_true(out.is_waiting);
   for (size_t n = 0; n < b.len; n++) {
     tm_reader_init(&r, b.data, n);
     assert_false(tm_worker_doing_read(&r, &out));

@@ -103,6 +103,11 @@ static void a_line_has_part_phase_and_stop(void **state)
                       "SIGSTOP, first item '/data/a\\nb.csv'");
   one->phase = TM_PHASE_IDLE; /* not reported yet */
   one->is_stopped = false;
+  one->is_waiting = true;
+  assert_string_equal(slow_line(&a),
+                      "process000: mini-batch 1, items 3 to 4, try 2, for 8 s, waiting for another "
+                      "worker, first item '/data/a\\nb.csv'");
+  one->is_waiting = false;
   one->part_first = one->part_last = 0;
   assert_string_equal(slow_line(&a), "process000: mini-batch 1, try 2, for 8 s, first item "
                                      "'/data/a\\nb.csv'");
@@ -166,6 +171,7 @@ static void json_brings_it_back(void **state)
   one->part_first = 3;
   one->part_last = 4;
   one->begun_wall_ns = 1700000000123 * TM_MS;
+  one->is_waiting = true;
   for (int i = 0; i < 3; i++) {
     struct tm_json *v = tm_activity_to_json(one);
     tm_buf_clear(&text);

@@ -30,18 +30,22 @@ static void what_was_reported_is_dropped_with_its_mini_batch(void **state)
 {
   struct tm_worker_phase p = runs(1, 5 * TM_S);
 
-  tm_worker_phase_tell(
-      &p,
-      &(struct tm_worker_doing) {
-          .phase = TM_PHASE_LOAD, .seq = 1, .begun_wall_ns = 77, .is_stopped = true },
-      5 * TM_S);
+  tm_worker_phase_tell(&p,
+                       &(struct tm_worker_doing) { .phase = TM_PHASE_LOAD,
+                                                   .seq = 1,
+                                                   .begun_wall_ns = 77,
+                                                   .is_stopped = true,
+                                                   .is_waiting = true },
+                       5 * TM_S);
   assert_int_equal(p.told, TM_PHASE_LOAD);
   assert_int_equal(p.begun_wall_ns, 77);
   assert_true(p.is_stopped);
+  assert_true(p.is_waiting);
   tm_worker_phase_look(&p, TM_PHASE_RUN, 2, 6 * TM_S);
   assert_int_equal(p.told, TM_PHASE_IDLE);
   assert_int_equal(p.begun_wall_ns, 0);
   assert_false(p.is_stopped);
+  assert_false(p.is_waiting);
 }
 
 static void a_report_of_another_mini_batch_does_not_count(void **state)
