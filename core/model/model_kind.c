@@ -44,7 +44,8 @@ static enum tm_model_kind kind_of_zip(const char *p, size_t n)
 {
   if (has_text(p, n, "/data.pkl") || has_text(p, n, "/.format_version"))
     return TM_MODEL_KIND_PYTORCH;
-  if (has_text(p, n, "metadata.json") || has_text(p, n, "model.weights.h5"))
+  bool is_first = n > 30 && has_text(p + 30, n - 30 < 11 ? n - 30 : 11, "config.json");
+  if (is_first || has_text(p, n, "metadata.json") || has_text(p, n, "model.weights.h5"))
     return TM_MODEL_KIND_KERAS;
   return TM_MODEL_KIND_ARCHIVE;
 }
@@ -99,7 +100,8 @@ static const char *const words[TM_MODEL_KIND_COUNT] = {
   [TM_MODEL_KIND_GGUF] = "the file is a GGUF file, for llama.cpp; export the model that it was "
                          "made from: optimum-cli export onnx --model FOLDER OUT",
   [TM_MODEL_KIND_KERAS] = "the file is a Keras model; export it: model.export(\"model.onnx\", "
-                          "format=\"onnx\")",
+                          "format=\"onnx\"), or with an older Keras: python -m tf2onnx.convert "
+                          "--keras FILE --output model.onnx",
   [TM_MODEL_KIND_SAVED_MODEL] =
       "the file is a TensorFlow SavedModel; export it: python -m tf2onnx.convert --saved-model "
       "FOLDER --output model.onnx",

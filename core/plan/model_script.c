@@ -62,6 +62,10 @@ static int look(struct tm_onnx_file *f, const char *model, struct tm_err *err)
 
 static void add_shape(struct tm_buf *out, const struct tm_onnx_value *v)
 {
+  if (!v->has_shape) {
+    tm_buf_add_str(out, "of any shape");
+    return;
+  }
   tm_buf_add_char(out, '[');
   for (size_t i = 0; i < v->shape.len; i++) {
     const struct tm_onnx_axis *axis = &v->shape.at[i];
@@ -108,6 +112,10 @@ static int check_inputs(const struct tm_step *s, const char *model, const struct
 static int add_model(struct tm_step *s, const char *model, const struct tm_plan_reader *r,
                      struct tm_err *err)
 {
+  if (tm_path_has_ending(model, ".lua"))
+    return tm_err_set(err, TM_EUSAGE,
+                      "'model' is '%s', a Lua script; give it as the entry script, without a model",
+                      model);
   s->model = TM_NEW(struct tm_onnx_file);
   int rc = look(s->model, model, err);
   if (rc == 0)

@@ -325,6 +325,9 @@ static const struct file {
   { ".yml", "it is YAML; a pipeline is a Lua file that returns tidemill.Pipeline { name, steps }" },
   { ".yaml",
     "it is YAML; a pipeline is a Lua file that returns tidemill.Pipeline { name, steps }" },
+  { ".onnx",
+    "it is an ONNX model, which takes the place of a script: map --model FILE, or 'model' in "
+    "ParallelRunConfig" },
 };
 
 const char *tm_names_find(const char *owner, const char *name)

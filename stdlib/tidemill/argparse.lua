@@ -434,12 +434,15 @@ function Parser:parse_args(words)
   check_self(self, "parse_args")
   local found, rest = self:parse_known_args(words)
   if #rest > 0 then
-    local names = {}
+    local names, all = {}, {}
     for _, argument in ipairs(self.options) do
       names[#names + 1] = shown(argument)
+      for _, name in ipairs(argument.names) do all[#all + 1] = name end
     end
-    refuse("unknown argument '%s'; known: %s", rest[1], #names > 0 and table.concat(names, ", ")
-      or "no options, and " .. #self.positionals .. " positional arguments")
+    local nearest = is_option_word(rest[1]) and plan.nearest(rest[1]:match "^[^=]*", all)
+    refuse("unknown argument '%s'; %s", rest[1], nearest and ("did you mean '%s'?"):format(nearest)
+      or "known: " .. (#names > 0 and table.concat(names, ", ")
+      or "no options, and " .. #self.positionals .. " positional arguments"))
   end
   return found
 end

@@ -22,6 +22,7 @@ add("softmax", { action = "store_true", help = "turns outputs into shares whose 
   .. "as the model makes them" })
 -- tables
 add("columns", { nargs = "+", metavar = "NAME", help = "the columns that the model gets; the others are only kept" })
+add("null", { type = "number", metavar = "X", help = "what the model gets for a null; by default its row fails" })
 add("prefix", { metavar = "TEXT", help = "what the names of new columns begin with" })
 -- images: the options of tidemill.image
 add("width", { type = "integer", metavar = "N", help = "of the images; by default as the model has it" })
@@ -46,6 +47,8 @@ add("intra_op_num_threads", { type = "integer", metavar = "N", help = "by defaul
 
 local IMAGE_OPTIONS = { "width", "height", "fit", "resize", "crop", "preset", "filter", "channels", "layout", "scale",
   "mean", "std" }
+local TABLE_OPTIONS = { "columns", "null", "prefix" }
+local CHANNEL_COUNTS = { gray = 1, rgb = 3, bgr = 3, rgba = 4 }
 local CHANNELS = { [1] = "gray", [3] = "rgb", [4] = "rgba" }
 
 local args, session, labels
@@ -56,21 +59,44 @@ local function fail(format, ...)
 end
 
 local function shape_text(shape)
+  if not shape then
+    return "of any shape"
+  end
   local words = {}
-  for i, axis in ipairs(shape or { "any rank" }) do words[i] = axis == -1 and "?" or tostring(axis) end
+  for i, axis in ipairs(shape) do words[i] = axis == -1 and "?" or tostring(axis) end
   return "[" .. table.concat(words, ", ") .. "]"
 end
 
 -- ---- labels ----
 
-local function read_labels(path)
-  local list, file, message = {}, io.open(path)
-  if not file then
-    fail("cannot read the labels: %s; accepted: a file with one label per line", message)
+local function read_text(path)
+  local file, message = io.open(path)
+  local text
+  if file then
+    text, message = file:read "*a"
+    file:close()
   end
-  for line in file:lines() do list[#list + 1] = (line:gsub("\r$", "")) end
-  file:close()
+  if not text then
+    fail("cannot read the labels '%s': %s; accepted: a file with one label per line", path,
+      message:match "([^:]*)$":gsub("^ ", ""))
+  end
+  return (text:gsub("^\239\187\191", "")) -- the mark of UTF-8
+end
+
+local function read_labels(path)
+  local list, lines = {}, {}
+  for line in (read_text(path) .. "\n"):gmatch "([^\n]*)\n" do list[#list + 1] = (line:gsub("\r$", "")) end
   while list[#list] == "" do list[#list] = nil end
+  for i, label in ipairs(list) do
+    if not json.encode(label) then
+      fail("the labels '%s', line %d: the text is not UTF-8", path, i)
+    end
+    if lines[label] then
+      fail("the labels '%s': lines %d and %d are both '%s'; accepted: a name for each class", path, lines[label], i,
+        label)
+    end
+    lines[label] = i
+  end
   return list
 end
 
@@ -78,6 +104,16 @@ local function check_labels(classes, name)
   if labels and #labels ~= classes then
     fail("the file of labels '%s' has %d lines, and output '%s' has %d classes; accepted: a line for each", args.labels,
       #labels, name, classes)
+  end
+end
+
+-- Where the model says how many classes an output has.
+local function check_known_labels(outputs)
+  for _, output in ipairs(outputs) do
+    local classes = output.shape and #output.shape == 2 and output.shape[2]
+    if type(classes) == "number" and classes > 1 then
+      check_labels(classes, output.name)
+    end
   end
 end
 
@@ -145,6 +181,10 @@ local function image_options(input)
     fail("the model's input '%s' is %s, with %d channels; accepted for images: 1, 3 or 4, and --layout says where",
       input.name, shape_text(input.shape), channels)
   end
+  if o.channels and is_size(channels) and CHANNEL_COUNTS[o.channels] ~= channels then
+    fail("--channels %s has %d, and the model's input '%s' is %s, with %d; leave the option out", o.channels,
+      CHANNEL_COUNTS[o.channels], input.name, shape_text(input.shape), channels)
+  end
   o.channels = o.channels or CHANNELS[channels]
   for _, name in ipairs { "mean", "std" } do
     if o[name] and #o[name] == 1 then o[name] = o[name][1] end
@@ -154,13 +194,57 @@ local function image_options(input)
   return o
 end
 
--- Adds a line for each image in `scores`; `numbers` are those of the images in the mini-batch.
-local function add_lines(lines, scores, name, numbers, context)
+local function escaped_byte(byte) return ("\\x%02X"):format(byte:byte()) end
+
+-- The name of an image, in which bytes that are not UTF-8 become "\xFF".
+local function name_of(context, i)
+  local name = context:name(i)
+  if json.encode(name) then
+    return name
+  end
+  local parts, at = {}, 1
+  while at <= #name do
+    local stop = at
+    while stop < at + 4 and not json.encode(name:sub(at, stop)) do stop = stop + 1 end
+    parts[#parts + 1] = stop < at + 4 and name:sub(at, stop) or escaped_byte(name:sub(at, at))
+    at = stop < at + 4 and stop + 1 or at + 1
+  end
+  return table.concat(parts)
+end
+
+-- An integer for each image: the model has chosen the class itself.
+local function add_classes(lines, classes, name, numbers, context)
+  for k, i in ipairs(numbers) do
+    local class = tonumber(classes[k])
+    if labels and not labels[class + 1] then
+      context:fail(i, ("output '%s' is class %d, and the file of labels '%s' has %d lines"):format(name, class,
+        args.labels, #labels))
+    else
+      lines[#lines + 1] = json.encode { name = name_of(context, i), label = labels and labels[class + 1] or class }
+    end
+  end
+end
+
+-- The scores as [n, classes].
+local function check_scores(scores, name, n)
   if type(scores) == "table" or scores.type == "string" then
     fail("output '%s' does not have a number for each class; choose one that has: --outputs NAME", name)
   end
-  scores = scores:reshape { #numbers, -1 }
+  local shape = scores.shape
+  if #shape < 1 or #shape > 2 and not (#shape == 4 and shape[3] == 1 and shape[4] == 1) or shape[1] ~= n then
+    fail("output '%s' is %s for %d images; accepted: a number for each image, or one for each of its classes: "
+      .. "[%d] or [%d, classes]. Choose another: --outputs NAME", name, shape_text(shape), n, n, n)
+  end
+  return scores:reshape { n, -1 }
+end
+
+-- Adds a line for each image in `scores`; `numbers` are those of the images in the mini-batch.
+local function add_lines(lines, scores, name, numbers, context)
+  scores = check_scores(scores, name, #numbers)
   local classes = scores.shape[2]
+  if classes == 1 and scores.type:find "int" then
+    return add_classes(lines, scores:reshape { #numbers }, name, numbers, context)
+  end
   check_labels(classes, name)
   if args.softmax then
     scores = scores:softmax()
@@ -168,15 +252,14 @@ local function add_lines(lines, scores, name, numbers, context)
   local best, values = scores:argmax()
   for k, i in ipairs(numbers) do
     local class, score = tonumber(best[k]), tonumber(values[k])
-    local line = { name = context:name(i), score = tonumber(("%.7g"):format(score)) }
-    if classes > 1 then
-      line.label = labels and labels[class] or class - 1
-    end
-    local text, message = json.encode(line)
-    if text then
-      lines[#lines + 1] = text
+    if score ~= score or math.abs(score) == math.huge then
+      context:fail(i, ("output '%s' is %s; accepted: a finite number"):format(name, tostring(score)))
     else
-      context:fail(i, ("output '%s' is %s: %s"):format(name, tostring(score), message))
+      local line = { name = name_of(context, i), score = tonumber(("%.7g"):format(score)) }
+      if classes > 1 then
+        line.label = labels and labels[class] or class - 1
+      end
+      lines[#lines + 1] = json.encode(line)
     end
   end
 end
@@ -198,19 +281,64 @@ end
 
 -- The columns for the model.
 local function inputs_of(df)
-  local input, names = session.inputs[1], df.columns
-  if args.columns then
-    return df:select(args.columns)
-  end
+  local input, names = session.inputs[1], args.columns or df.columns
   local k = #session.inputs == 1 and input.shape and #input.shape == 2 and input.shape[2]
   for _, name in ipairs(names) do
     k = name ~= input.name and k
   end
   if is_size(k) and k ~= #names then
-    fail("the table has %d columns (%s), and the model's input '%s' takes %d; name them: --columns NAME...", #names,
-      table.concat(names, ", "), input.name, k)
+    fail("%s %d columns (%s), and the model's input '%s' takes %d; name them: --columns NAME...", args.columns
+      and "--columns names" or "the table has", #names, table.concat(names, ", "), input.name, k)
   end
-  return df
+  return args.columns and df:select(args.columns) or df
+end
+
+-- The names of the columns that inputs take, and which input takes each.
+local function takers_of(df)
+  local takers, rest = {}, nil
+  for _, input in ipairs(session.inputs) do rest = rest or input end
+  for _, name in ipairs(df.columns) do
+    for _, input in ipairs(session.inputs) do
+      if input.name == name then takers[name] = input end
+    end
+  end
+  if not next(takers) then
+    for _, name in ipairs(df.columns) do takers[name] = rest end
+  end
+  return takers
+end
+
+-- The rows of `df`, and of the columns for the model, without nulls. A row with one fails.
+local function without_nulls(df, input, context)
+  local failed, fills, casts = {}, {}, {}
+  for name, taker in pairs(takers_of(input)) do
+    local column = input.c[name]
+    if column:count() < #df and args.null ~= nil then
+      fills[name] = taker.type ~= "string" and args.null or nil
+      casts[name] = fills[name] and (column.type == "bool" or args.null % 1 ~= 0) and "double" or nil
+    end
+    for i = 1, column:count() < #df and not fills[name] and #df or 0 do
+      if column:is_null(i) and not failed[i] then
+        failed[i] = true
+        context:fail(i, ("column '%s', of type %s, is null, and the model's input '%s' takes %s; --null X "
+          .. "gives numbers a value"):format(name, column.type, taker.name, taker.type))
+      end
+    end
+  end
+  if next(fills) then
+    input = input:cast(casts):fill_null(fills)
+  end
+  if not next(failed) then
+    return df, input
+  end
+  local function kept(frame_of)
+    local i = 0
+    return frame_of:filter(function()
+      i = i + 1
+      return not failed[i]
+    end)
+  end
+  return kept(df), kept(input)
 end
 
 local function by_value(a, b)
@@ -232,7 +360,7 @@ local function add_maps(columns, name, maps)
   for _, key in ipairs(keys) do
     local values = {}
     for i, map in ipairs(maps) do values[i] = map[key] or json.null end
-    columns[#columns + 1] = { ("%s_%s"):format(name, tostring(key)), values }
+    columns[#columns + 1] = { ("%s_%s"):format(name, tostring(key)), values, name }
   end
 end
 
@@ -248,7 +376,7 @@ local function add_tensor(columns, name, t, rows)
   t = t:reshape { rows, -1 }
   local classes = t.shape[2]
   if classes == 1 then
-    columns[#columns + 1] = { name, t:reshape { rows } }
+    columns[#columns + 1] = { name, t:reshape { rows }, name }
     return
   end
   check_labels(classes, name)
@@ -258,18 +386,42 @@ local function add_tensor(columns, name, t, rows)
   local names = {}
   for k = 1, classes do names[k] = ("%s_%s"):format(name, labels and labels[k] or k) end
   local parts = t:to_frame(names)
-  for _, part in ipairs(names) do columns[#columns + 1] = { part, parts.c[part] } end
+  for _, part in ipairs(names) do columns[#columns + 1] = { part, parts.c[part], name } end
 end
 
-local function score_table(df)
+-- Each column is { name, values, output, class }.
+local function with_columns(df, columns)
+  local taken = {}
+  for _, name in ipairs(df.columns) do taken[name] = "table" end
+  for _, column in ipairs(columns) do
+    local name, _, output = unpack(column)
+    if taken[name] == "table" then
+      fail("the model's output '%s' has the name of a column of the table; give new columns another name: "
+        .. "--prefix TEXT", name)
+    elseif taken[name] then
+      fail("the outputs '%s' and '%s' would both become column '%s'; choose: --outputs NAME...", taken[name], output,
+        name)
+    end
+    taken[name] = output
+    df = df:with_column(name, column[2])
+  end
+  return df
+end
+
+local function score_table(df, context)
   if images then
     fail("the model's input '%s' is %s, images; accepted for a table: inputs of one or two axes. Files of images are "
       .. "given without --rows, or by Dataset.File", session.inputs[1].name, shape_text(session.inputs[1].shape))
   end
-  local outputs, columns, taken = chosen_outputs(), {}, {}
+  local outputs, columns = chosen_outputs(), {}
+  local kept, input = without_nulls(df, inputs_of(df), context)
+  df = kept
+  if #df == 0 then
+    return {}
+  end
   local names, prefix = {}, args.prefix or ""
   for i, output in ipairs(outputs) do names[i] = output.name end
-  local values = { session:run(inputs_of(df), names) }
+  local values = { session:run(input, names) }
   for i, name in ipairs(names) do
     if type(values[i]) == "table" then
       add_maps(columns, prefix .. name, values[i])
@@ -277,37 +429,42 @@ local function score_table(df)
       add_tensor(columns, prefix .. name, values[i], #df)
     end
   end
-  for _, name in ipairs(df.columns) do taken[name] = true end
-  for _, column in ipairs(columns) do
-    if taken[column[1]] then
-      fail("the model's output '%s' has the name of a column of the table; give new columns another name: "
-        .. "--prefix TEXT", column[1])
-    end
-    df = df:with_column(column[1], column[2])
-  end
-  return df
+  return with_columns(df, columns)
 end
 
 -- ---- hooks ----
 
+-- Options without an effect are errors.
+local function check_options()
+  local is_images = images ~= nil
+  for _, name in ipairs(is_images and TABLE_OPTIONS or IMAGE_OPTIONS) do
+    if args[name] ~= nil then
+      fail("--%s goes with %s, and the model takes %s", name, is_images and "tables" or "images",
+        is_images and "images" or "tables")
+    end
+  end
+end
+
 function init()
   args = parser:parse_args()
+  labels = args.labels and read_labels(args.labels)
   session = onnx.InferenceSession(args.model, {
     max_batch = args.most, -- lint: allow words, the option of a session
     providers = args.providers, intra_op_num_threads = args.intra_op_num_threads,
   })
-  labels = args.labels and read_labels(args.labels)
   local outputs, input = chosen_outputs(), session.inputs[1]
-  if #session.inputs == 1 and input.shape and #input.shape == 4 then
+  if not input then
+    fail("the model has no input, so it cannot score anything; accepted: a model with one input or more")
+  end
+  check_known_labels(outputs)
+  images = #session.inputs == 1 and input.shape and #input.shape == 4 and {} or nil
+  check_options()
+  if images then
     images = image_options(input)
-    local classes = outputs[1].shape and outputs[1].shape[2]
-    if is_size(classes) and #outputs[1].shape == 2 then
-      check_labels(classes, outputs[1].name)
-    end
     image.batches({}, images)() -- checks the options
   end
 end
 
 function run(mini_batch, context)
-  return frame.is_frame(mini_batch) and score_table(mini_batch) or score_images(mini_batch, context)
+  return frame.is_frame(mini_batch) and score_table(mini_batch, context) or score_images(mini_batch, context)
 end

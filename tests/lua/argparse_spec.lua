@@ -54,7 +54,7 @@ describe("tidemill.argparse", function()
 
   it("knows only exact names", function()
     local parser = parser_of({ "--threshold", {} })
-    assert.equal("unknown argument '--thresh'; known: --threshold", refused(parse, parser, "--thresh", "1"))
+    assert.equal("unknown argument '--thresh'; did you mean '--threshold'?", refused(parse, parser, "--thresh", "1"))
     local found, rest = parser:parse_known_args { "--thresh", "1", "--threshold", "2", "x", "--threshold-max=3", "-q" }
     assert.same({ threshold = "2" }, found)
     assert.same({ "--thresh", "1", "x", "--threshold-max=3", "-q" }, rest)

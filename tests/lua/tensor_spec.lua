@@ -421,8 +421,8 @@ describe("a data frame", function()
     local df = mixed()
     refused("from_frame: column 'gap', row 2: null; accepted: numbers, or an option null = value", tensor.from_frame,
       df, { columns = { "id", "gap" } })
-    refused("from_frame: column 'name' is of type string, and the tensor of type float32; accepted: numbers and "
-      .. 'bools, or type = "string"', tensor.from_frame, df, { columns = { "name" } })
+    refused("from_frame: column 'name' is of type string, and the tensor of type float32; accepted: numbers and bools",
+      tensor.from_frame, df, { columns = { "name" } })
     refused("from_frame: column 'id' is of type long, and the tensor of type string; df:cast { id = \"string\" } has "
       .. "its text", tensor.from_frame, df, { columns = { "id" }, type = "string" })
     refused("column 'at' is of type datetime, and the tensor of type float32; df:cast { at = \"double\" } has its "

@@ -31,7 +31,7 @@ local function check_type(column, name, kind)
   if from == frame.DATETIME then
     words = ("df:cast { %s = \"double\" } has its seconds"):format(name)
   elseif from == frame.STRING and kind ~= base.STRING then
-    words = "accepted: numbers and bools, or type = \"string\""
+    words = "accepted: numbers and bools"
   elseif from ~= frame.STRING and kind == base.STRING then
     words = ("df:cast { %s = \"string\" } has its text"):format(name)
   end

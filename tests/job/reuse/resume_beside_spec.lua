@@ -56,6 +56,12 @@ local function go_on(t, rows, ...)
   return r
 end
 
+-- A model that picks from a list of four, and fails with a number beyond it.
+local function picking(initializers)
+  return { inputs = { { "x", "int64", { "n", 2 } } }, outputs = { { "y", "float32", { "n", 2 } } },
+    initializers = initializers, nodes = { { "Gather", { "w", "x" }, { "y" } } } }
+end
+
 local OLD = { "0001.txt old", "0002.txt old", "0003.txt old" }
 local MIXED = { "0001.txt old", "0002.txt old", "0003.txt new" }
 
@@ -162,10 +168,9 @@ describe("--resume, of a step that reads files beside its inputs,", function()
     local library = versions.library "1.17"
     if not library then return pending(versions.MISSING) end
     local t = job.case()
-    onnx_writer.write(t:path "m.onnx", { inputs = { { "x", "float32", { "n", 2 } } },
-      outputs = { { "y", "float32", { "n", 2 } } }, nodes = { { "Identity", { "x" }, { "y" } } } })
+    onnx_writer.write(t:path "m.onnx", picking { { "w", "float32", { 4 }, ("\0\0\128\63"):rep(4) } })
     t:write("1.csv", "a,b\n1,2\n")
-    t:write("2.csv", "a,b\n3,\n") -- without a value, which fails
+    t:write("2.csv", "a,b\n3,4\n") -- which fails
     t:write("l.txt", "cat\ndog\n")
     local words = { "map", "--model", "m.onnx", "1.csv", "2.csv", "--rows", "--job-dir", "job", "-j", "1",
       "--run-max-try", "1", "--error-threshold", "0", "--resume", "--", "--labels", "l.txt" }
@@ -185,15 +190,12 @@ describe("--resume, of a step that reads files beside its inputs,", function()
     local t = job.case()
     local function write_model(weights)
       t:write("m.onnx.data", weights)
-      onnx_writer.write(t:path "m.onnx", {
-        inputs = { { "x", "float32", { "n", 2 } } }, outputs = { { "y", "float32", { "n", 1 } } },
-        initializers = { { "w", "float32", { 2, 1 }, { file = "m.onnx.data", offset = 0, length = 8 } } },
-        nodes = { { "MatMul", { "x", "w" }, { "y" } } },
-      })
+      onnx_writer.write(t:path "m.onnx",
+        picking { { "w", "float32", { 4 }, { file = "m.onnx.data", offset = 0, length = 16 } } })
     end
-    write_model(("\0\0\128\63"):rep(2))
+    write_model(("\0\0\128\63"):rep(4))
     t:write("1.csv", "a,b\n1,2\n")
-    t:write("2.csv", "a,b\n3,\n") -- without a value, which fails
+    t:write("2.csv", "a,b\n3,4\n") -- which fails
     t:write("pipeline.lua", ([[
       local tidemill = require "tidemill"
       return tidemill.Pipeline { name = "scores", steps = { tidemill.ParallelRunStep { name = "score",
@@ -202,7 +204,7 @@ describe("--resume, of a step that reads files beside its inputs,", function()
     local run = { env = { "TIDEMILL_ONNXRUNTIME=" .. library } }
     t:expect_job(1, nil, run)
     local before = lfs.attributes(t:path "m.onnx")
-    write_model(("\0\0\128\64"):rep(2))
+    write_model(("\0\0\128\64"):rep(4))
     assert(lfs.touch(t:path "m.onnx", before.access, before.modification))
     refused(t, { "file of the model '" .. t:path "m.onnx.data" .. "': modified " }, run)
   end)

@@ -116,15 +116,15 @@ describe("a model in place of an entry script", function()
 
   with_version("1.17", "is a step like any other: recorded, replayed, and reused unless the model has changed",
     function(t, environment)
-    t:write("pipeline.lua", [[
+    t:write("pipeline.lua", ([[
       local tidemill = require "tidemill"
       return tidemill.Pipeline { name = "scores", steps = { tidemill.ParallelRunStep {
         name = "score",
         parallel_run_config = tidemill.ParallelRunConfig { model = "mean.onnx", mini_batch_size = 1,
           error_threshold = 0 },
         inputs = tidemill.Dataset.File.from_files "*.ppm",
-        arguments = { "--labels", tidemill.Dataset.File.from_files "labels.txt" },
-      } } }]])
+        arguments = { "--labels", LABELS },
+      } } }]]):gsub("LABELS", ("%q"):format(t:path "labels.txt")), nil)
     local function run()
       local r = t:run({ "run", "pipeline.lua", "--progress", "none", "--json" }, { env = environment })
       return t:expect(r, 0).result.job_dir:sub(#t.dir + 2), r.err
@@ -147,6 +147,10 @@ describe("a model in place of an entry script", function()
     onnx_writer.write(t:path "mean.onnx", models.other)
     _, said = run()
     assert.is_truthy(said:find("step 'score' is run: .*mean.onnx'"), said)
+    run()
+    t:write("labels.txt", "a\nb\nc\n")
+    _, said = run()
+    assert.is_truthy(said:find("step 'score' is run: .*labels.txt'"), said)
   end)
 
   it("is refused before anything runs, where it cannot score what the step reads", function()
@@ -159,6 +163,10 @@ describe("a model in place of an entry script", function()
     refused("cannot load '" .. t.dir .. "/none.onnx': no such file or directory", "map", "--model", "none.onnx",
       "red.ppm")
     refused("/red.ppm': the file is not an ONNX model", "map", "--model", "red.ppm", "red.ppm")
+    refused("it is an ONNX model, which takes the place of a script: map --model FILE", "map", "mean.onnx", "red.ppm")
+    t:write("share.lua", "function run(m) return m end")
+    refused("share.lua', a Lua script; give it as the entry script, without a model", "map",
+      "--model", "share.lua", "red.ppm")
     refused("an input is missing", "map", "--model", "scores.onnx")
     refused("'--labels'; with --model write it after '--': tidemill map --model FILE INPUT... -- --labels FILE", "map",
       "--model", "mean.onnx", "--labels", "labels.txt", "red.ppm")
@@ -240,14 +248,64 @@ describe("a model in place of an entry script", function()
     says("images are made 9 wide and 4 high, and the model's input 'image' is [n, 3, 4, 5]; leave the size to "
       .. "the model, or give --width 5 --height 4", "mean.onnx", "red.ppm", "--", "--width", "9", "--height", "4")
     says("option 'mean' has 4 numbers", "mean.onnx", "red.ppm", "--", "--mean", "1", "2", "3", "4")
-    says("cannot read the labels: none.txt: No such file or directory", "mean.onnx", "red.ppm", "--", "--labels",
+    says("cannot read the labels 'none.txt': No such file or directory", "mean.onnx", "red.ppm", "--", "--labels",
       "none.txt")
     says("the model has no output 'men'; accepted: mean", "mean.onnx", "red.ppm", "--", "--outputs", "men")
-    says("unknown argument '--label'", "mean.onnx", "red.ppm", "--", "--label", "x")
+    says("unknown argument '--label'; did you mean '--labels'?", "mean.onnx", "red.ppm", "--", "--label", "x")
     local r = in_foreground(t, environment, { "try", "--model", "mean.onnx", "red.ppm", "--", "--labels", "few.txt" })
     assert.equal(1, r.status)
     assert.is_truthy(r.err:find("the file of labels 'few.txt' has 2 lines, and output 'mean' has 3 classes", 1,
       true), r.err)
+  end)
+
+  with_version("1.17", "writes no row that means nothing", function(t, environment)
+    local function model(name, inputs, outputs, nodes, initializers)
+      onnx_writer.write(t:path(name .. ".onnx"), { inputs = inputs, outputs = outputs, nodes = nodes,
+        initializers = initializers })
+    end
+    local image, x = { { "image", "float32", { "n", 3, 4, 5 } } }, { { "x", "float32", { "n", 2 } } }
+    model("same", x, { { "y", "float32", { "n", 2 } }, { "y_1", "float32", { "n" } } },
+      { { "Identity", { "x" }, { "y" } }, { "MatMul", { "x", "ones" }, { "y_1" } } },
+      { { "ones", "float32", { 2 }, { 1, 1 } } })
+    model("mask", image, { { "mask", "float32", { "n", 3, 4, 5 } } }, { { "Identity", { "image" }, { "mask" } } })
+    model("class", image, { { "class", "int64", { "n", 1, 1, 1 } } },
+      { { "GlobalAveragePool", { "image" }, { "mean" } },
+        { "ArgMax", { "mean" }, { "class" }, attributes = { axis = 1 } } })
+    model("log", image, { { "log", "float32", { "n", 3, 1, 1 } } },
+      { { "GlobalAveragePool", { "image" }, { "mean" } }, { "Div", { "mean", "zero" }, { "log" } } },
+      { { "zero", "float32", {}, { 0 } } })
+    t:write("nulls.csv", "p,q\n1,2\n,4\n5,6\n")
+    local function says(status, words, ...)
+      local r = in_foreground(t, environment, { "try", "--model", ... })
+      assert.equal(status, r.status, r.err)
+      assert.is_truthy(r.err:find(words, 1, true), r.err)
+      return r.out
+    end
+    says(1, "output 'mask' is [1, 3, 4, 5] for 1 images; accepted: a number for each image", "mask.onnx", "red.ppm")
+    says(1, "fails: output 'log' is inf; accepted: a finite number", "log.onnx", "red.ppm")
+    assert.equal('{"label":"blue","name":"' .. t.dir .. '/blue.ppm"}\n',
+      says(0, "1 element returned", "class.onnx", "blue.ppm", "--", "--labels", "labels.txt"))
+    t:write("a\255\195\169.ppm", RED)
+    assert.is_truthy(says(0, "1 element returned", "mean.onnx", "a\255\195\169.ppm"):find("/a\\\\xFF\195\169.ppm", 1,
+      true))
+    says(1, "item 2 fails: column 'p', of type long, is null, and the model's input 'x' takes float32; --null X",
+      "same.onnx", "nulls.csv", "--rows", "--", "--outputs", "y_1")
+    local out = says(0, "3 elements returned", "same.onnx", "nulls.csv", "--rows", "--output-format", "csv", "--",
+      "--outputs", "y_1", "--null", "0.5")
+    assert.equal("p,q,y_1\n1,2,3.0\n,4,4.5\n5,6,11.0\n", out)
+    t:write("row.csv", "p,q\n1,2\n")
+    says(1, "the outputs 'y' and 'y_1' would both become column 'y_1'", "same.onnx", "row.csv", "--rows")
+    t:write("twice.txt", "\239\187\191a\nb\na\n")
+    says(1, "the labels 'twice.txt': lines 1 and 3 are both 'a'", "mean.onnx", "red.ppm", "--", "--labels", "twice.txt")
+    t:write("bytes.txt", "a\n\255\n")
+    says(1, "the labels 'bytes.txt', line 2: the text is not UTF-8", "mean.onnx", "red.ppm", "--", "--labels",
+      "bytes.txt")
+    says(1, "cannot read the labels '.': Is a directory", "mean.onnx", "red.ppm", "--", "--labels", ".")
+    says(1, "the file of labels 'labels.txt' has 3 lines, and output 'y' has 2 classes", "same.onnx", "row.csv",
+      "--rows", "--", "--labels", "labels.txt")
+    says(1, "--columns goes with tables, and the model takes images", "mean.onnx", "red.ppm", "--", "--columns", "a")
+    says(1, "--channels gray has 1, and the model's input 'image' is [n, 3, 4, 5], with 3", "mean.onnx", "red.ppm",
+      "--", "--channels", "gray")
   end)
 
   it("runs no code that lies beside the model, in the current folder or above the job", function()

@@ -12,20 +12,20 @@ local LIMIT = 120 -- seconds for a job: far more than it takes
 -- options of the job.
 local function run_job(before, more, third)
   local t = job.case()
-  t:write("weights", ("\0\0\128\63"):rep(2)) -- 1, 1
-  onnx_writer.write(t:path "sum.onnx", {
-    inputs = { { "x", "float32", { "n", 2 } } }, outputs = { { "sum", "float32", { "n", 1 } } },
-    initializers = { { "w", "float32", { 2, 1 }, { file = "weights", offset = 0, length = 8 } } },
-    nodes = { { "MatMul", { "x", "w" }, { "sum" } } },
+  t:write("weights", ("\0\0\128\63"):rep(8)) -- all 1; it fails with a number beyond 7
+  onnx_writer.write(t:path "pick.onnx", {
+    inputs = { { "x", "int64", { "n", 2 } } }, outputs = { { "y", "float32", { "n", 2 } } },
+    initializers = { { "w", "float32", { 8 }, { file = "weights", offset = 0, length = 32 } } },
+    nodes = { { "Gather", { "w", "x" }, { "y" } } },
   })
   t:write("rows/1.csv", "a,b\n1,2\n3,4\n")
   t:write("rows/2.csv", "a,b\n5,6\n")
   if third then t:write("rows/3.csv", third) end
   t:write("pipeline.lua", ([[
     local tm = require "tidemill"
-    return tm.Pipeline { name = "sums", steps = { tm.ParallelRunStep { name = "score",
+    return tm.Pipeline { name = "picks", steps = { tm.ParallelRunStep { name = "score",
       inputs = tm.Dataset.Tabular.from_delimited_files "rows/*",
-      parallel_run_config = tm.ParallelRunConfig { model = "sum.onnx", run_max_try = 1, error_threshold = 0,
+      parallel_run_config = tm.ParallelRunConfig { model = "pick.onnx", run_max_try = 1, error_threshold = 0,
         process_count_per_node = 1, compute_target = "exec", node_count = 2,
         node_command = { "env", %s, "{program}", "node" }, %s },
     } } }]]):format(before, more))
@@ -42,7 +42,7 @@ describe("a model on other nodes", function()
       if not library then return pending(versions.MISSING) end
       local t, r = run_job(("%q"):format("TIDEMILL_ONNXRUNTIME=" .. library), more)
       t:expect(r, 0)
-      assert.same({ "1 2 3.0", "3 4 7.0", "5 6 11.0" }, t:rows())
+      assert.same({ "1 2 1.0 1.0", "3 4 1.0 1.0", "5 6 1.0 1.0" }, t:rows())
       for row in t:log("sys/job_report/process_summary.csv"):gmatch "\n(process[^\n]*)" do
         assert.is_truthy(row:find "^process%d+,[12],", row)
       end
@@ -52,10 +52,10 @@ describe("a model on other nodes", function()
   it("is resumed, though this machine would not find their ONNX Runtime", function()
     local library = versions.library "1.17"
     if not library then return pending(versions.MISSING) end
-    local t, r, options = run_job(("%q"):format("TIDEMILL_ONNXRUNTIME=" .. library), "", "a,b\n7,\n")
+    local t, r, options = run_job(("%q"):format("TIDEMILL_ONNXRUNTIME=" .. library), "", "a,b\n7,8\n")
     for _ = 1, 2 do
       assert.equal(1, r.status, r.err)
-      assert.is_truthy(r.err:find("column 'b', row 1: null", 1, true), r.err)
+      assert.is_truthy(r.err:find("cannot run '" .. t.dir .. "/pick.onnx': ", 1, true), r.err)
       assert.equal(3, #t:rows "parallel_run_step.txt.partial")
       r = t:run_job({ "--resume" }, options)
     end
@@ -64,7 +64,7 @@ describe("a model on other nodes", function()
   it("needs ONNX Runtime there, and names the folders", function()
     local t, r = run_job('"TIDEMILL_ONNXRUNTIME="', "")
     assert.equal(1, r.status, r.err)
-    assert.is_truthy(r.result.steps[1].cause:find("cannot load '" .. t.dir .. "/sum.onnx': cannot find ONNX Runtime", 1,
+    assert.is_truthy(r.result.steps[1].cause:find("cannot load '" .. t.dir .. "/pick.onnx': cannot find ONNX Runtime", 1,
       true), r.err)
   end)
 end)

@@ -350,6 +350,10 @@ static void other_kinds_are_named(void **state)
     { "PK\3\4\0\0\0\0archive/data.pkl", 24, "a PyTorch model; export it: torch.onnx.export" },
     { "PK\3\4\0\0\0\0model/other.txt", 23, "a zip archive" },
     { "PK\3\4\0\0\0\0metadata.json", 21, "a Keras model" },
+    { "PK\3\4"
+      "00000000000000000000000000"
+      "config.json",
+      41, "python -m tf2onnx.convert --keras" },
     { "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15, "a PyTorch model" },
     { "\x80\x04\x95\x10\0\0\0", 7, "a Python pickle" },
     { "\x20\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"F32\",\"shape\":[1]}}", 42, "a safetensors file" },
