@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "api/model_words.h"
 #include "api/plan.h"
 #include "base/check.h"
 #include "base/map.h"
@@ -154,6 +155,8 @@ int tm_draft_check_scripts(const struct tm_pipeline *p, struct tm_err *err)
     /* several steps may share one; that of a model is part of the program */
     if (is_new && !p->steps[i]->config.script_text)
       rc = tm_lua_check_script(script, script, tm_lua_modules(), err);
+    if (rc >= 0 && p->steps[i]->config.script_text)
+      rc = tm_model_words_check(p->steps[i], err);
     if (rc >= 0)
       rc = tm_snapshot_check(tm_fs_real(), &p->steps[i]->config, err);
   }

@@ -494,6 +494,8 @@ static void say_waiting(const struct map *m)
 
 static int run(const struct tm_cli *cli, int argc, char **argv)
 {
+  if (tm_one_step_asks_for_model_help(argc, argv))
+    return tm_one_step_model_help(cli);
   struct map m = { .argc = argc, .argv = argv, .launch = { .argc = argc, .argv = argv } };
   struct tm_err err = TM_ERR_NONE;
   int rc, status;

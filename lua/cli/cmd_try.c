@@ -108,6 +108,8 @@ static void release(struct try *t)
 
 static int run(const struct tm_cli *cli, int argc, char **argv)
 {
+  if (tm_one_step_asks_for_model_help(argc, argv))
+    return tm_one_step_model_help(cli);
   struct try t = { 0 };
   struct tm_err err = TM_ERR_NONE;
   int status;

@@ -22,6 +22,28 @@
 const char *const tm_output_formats[] = { "text", "csv", "tsv", NULL };
 const char *const tm_input_formats[] = { "csv", "tsv", "jsonl", NULL };
 
+bool tm_one_step_asks_for_model_help(int argc, char **argv)
+{
+  bool has_model = false, is_behind = false;
+  for (int i = 1; i < argc; i++) {
+    bool is_help = strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+    if (has_model && is_behind && is_help)
+      return true;
+    has_model = has_model || (!is_behind && strncmp(argv[i], "--model", 7) == 0 &&
+                              (argv[i][7] == '\0' || argv[i][7] == '='));
+    is_behind = is_behind || strcmp(argv[i], "--") == 0;
+  }
+  return false;
+}
+
+int tm_one_step_model_help(const struct tm_cli *cli)
+{
+  char *words[] = { (char *)"lua", (char *)"-e",
+                    (char *)"io.write(require('tidemill.model_options').parser():format_help())",
+                    NULL };
+  return tm_command_lua.run(cli, 3, words);
+}
+
 char *tm_one_step_name(const char *script)
 {
   struct tm_buf name = TM_BUF_NONE;

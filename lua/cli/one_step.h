@@ -9,6 +9,7 @@
 
 #include <tidemill.h>
 
+#include "cli/cli.h"
 #include "cli/parameter_options.h"
 
 /* A member of the caller's struct of options. */
@@ -49,6 +50,10 @@ void tm_one_step_release(struct tm_one_step *s);
 
 /* TM_EUSAGE: the names of two tables have endings of different formats. */
 int tm_one_step_check_tables(const char *const *paths, size_t n, struct tm_err *err);
+/* Whether --help stands behind the '--' of a command with --model. */
+bool tm_one_step_asks_for_model_help(int argc, char **argv);
+/* Prints the options of the model's script; the exit status. */
+int tm_one_step_model_help(const struct tm_cli *cli);
 /* Makes a name for a job from the name of a script: small letters, digits and '-', 3 to 32 of them.
  * The caller frees it. */
 char *tm_one_step_name(const char *script);

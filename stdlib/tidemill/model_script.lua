@@ -4,46 +4,12 @@
 -- Of a table it returns the columns, followed by the model's outputs; of an image a line of JSON
 -- with its name, the best label and its score. It is an ordinary entry script, which gets the
 -- model as an argument. Copy it to change what it does.
-local argparse = require "tidemill.argparse"
 local frame = require "tidemill.frame"
 local image = require "tidemill.image"
 local json = require "tidemill.json"
+local model_options = require "tidemill.model_options"
 local onnx = require "tidemill.onnx"
 require "tidemill.tensor"
-
-local parser = argparse.ArgumentParser { prog = "model", description = "scores tables and images with an ONNX model" }
-local function add(name, options) parser:add_argument("--" .. name, options) end
-
-add("model", { required = true, metavar = "FILE", help = "the ONNX model" })
-add("outputs", { nargs = "+", metavar = "NAME",
-  help = "only these outputs; of images the first one. By default all, in the model's order" })
-add("labels", { metavar = "FILE", help = "the names of the classes, one per line, in the model's order" })
-add("softmax", { action = "store_true", help = "turns outputs into shares whose sum is 1; by default they are "
-  .. "as the model makes them" })
--- tables
-add("columns", { nargs = "+", metavar = "NAME", help = "the columns that the model gets; the others are only kept" })
-add("null", { type = "number", metavar = "X", help = "what the model gets for a null; by default its row fails" })
-add("prefix", { metavar = "TEXT", help = "what the names of new columns begin with" })
--- images: the options of tidemill.image
-add("width", { type = "integer", metavar = "N", help = "of the images; by default as the model has it" })
-add("height", { type = "integer", metavar = "N" })
-add("fit", { choices = { "stretch", "cover", "contain" }, help = "how an image gets this size" })
-add("resize", { type = "integer", metavar = "N", help = "the shorter side, as in torchvision, before 'crop'" })
-add("crop", { type = "integer", metavar = "N", help = "the square in the middle" })
-add("preset", { choices = { "imagenet" }, help = "resize 256, crop 224, and ImageNet's mean and std" })
-add("filter", { choices = { "bilinear", "bicubic", "lanczos", "box", "nearest" } })
-add("channels", { choices = { "rgb", "bgr", "gray", "rgba" }, help = "by default as many as the model has" })
-add("layout", { choices = { "NCHW", "NHWC" }, help = "by default where the model has its channels" })
-add("scale", { type = "number", metavar = "X", help = "factor for values of 0 to 255; by default 1/255 for floats" })
-add("mean", { type = "number", metavar = "X", nargs = "+", help = "for each channel, of scaled values" })
-add("std", { type = "number", metavar = "X", nargs = "+" })
-add("orient", { action = "store_true", help = "turns images as EXIF says" })
-add("fast", { action = "store_true", help = "decodes large JPEG files at a smaller scale" })
--- the session
-add("max_batch", { type = "integer", dest = "most", metavar = "N",
-  help = "the most rows or images that the model gets at a time" })
-add("providers", { nargs = "+", metavar = "NAME", help = "what runs the model, in order of preference" })
-add("intra_op_num_threads", { type = "integer", metavar = "N", help = "by default the worker's share of the cores" })
 
 local IMAGE_OPTIONS = { "width", "height", "fit", "resize", "crop", "preset", "filter", "channels", "layout", "scale",
   "mean", "std" }
@@ -446,7 +412,7 @@ local function check_options()
 end
 
 function init()
-  args = parser:parse_args()
+  args = model_options.parser():parse_args()
   labels = args.labels and read_labels(args.labels)
   session = onnx.InferenceSession(args.model, {
     max_batch = args.most, -- lint: allow words, the option of a session

@@ -196,6 +196,13 @@ describe("a model in place of an entry script", function()
     t:write("text.csv", "a,b\nx,1\n")
     refused("the column 'a' of the rows is of type string, and the input 'a' of the model '", "map", "--model",
       "two.onnx", "text.csv", "--rows")
+    for _, command in ipairs { "map", "try" } do
+      refused("unknown argument '--label'; did you mean '--labels'?", command, "--model", "mean.onnx", "red.ppm", "--",
+        "--error_threshold", "1", "--label", "x")
+      local help = t:expect(t:run { command, "--model", "mean.onnx", "red.ppm", "--", "--help" }, 0)
+      assert.is_truthy(help.out:find("--labels FILE  ", 1, true), help.out)
+      assert.equal("", help.err)
+    end
     assert.is_false(t:has "workspace")
     t:write("empty.lua", "function run(m) return m end")
     local function config(words, fields)
@@ -251,7 +258,6 @@ describe("a model in place of an entry script", function()
     says("cannot read the labels 'none.txt': No such file or directory", "mean.onnx", "red.ppm", "--", "--labels",
       "none.txt")
     says("the model has no output 'men'; accepted: mean", "mean.onnx", "red.ppm", "--", "--outputs", "men")
-    says("unknown argument '--label'; did you mean '--labels'?", "mean.onnx", "red.ppm", "--", "--label", "x")
     local r = in_foreground(t, environment, { "try", "--model", "mean.onnx", "red.ppm", "--", "--labels", "few.txt" })
     assert.equal(1, r.status)
     assert.is_truthy(r.err:find("the file of labels 'few.txt' has 2 lines, and output 'mean' has 3 classes", 1,
