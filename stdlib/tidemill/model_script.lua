@@ -403,8 +403,8 @@ end
 -- Options without an effect are errors.
 local function check_options()
   local is_images = images ~= nil
-  for _, name in ipairs(is_images and TABLE_OPTIONS or IMAGE_OPTIONS) do
-    if args[name] ~= nil then
+  for _, name in ipairs(is_images and TABLE_OPTIONS or { "orient", "fast", unpack(IMAGE_OPTIONS) }) do
+    if args[name] then
       fail("--%s goes with %s, and the model takes %s", name, is_images and "tables" or "images",
         is_images and "images" or "tables")
     end

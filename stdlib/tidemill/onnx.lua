@@ -47,12 +47,12 @@ local Session = {}
 local handles = setmetatable({}, { __mode = "k" })
 
 -- A failure of CUDA stays with the process, so the worker ends after its answer.
-local function fail(message, is_of_gpu)
+local function fail(message, is_of_gpu, advice)
   local worker = library.worker()
   if is_of_gpu and worker then
     worker.retire("a GPU failed in it, and would fail again: " .. message)
   end
-  plan.raise(library.with_errors(message))
+  plan.raise(library.with_errors(message) .. (advice or ""))
 end
 
 local function handle_of(session, what)
@@ -211,7 +211,9 @@ local function open(path, options)
     handle, model, seconds, is_of_gpu = load(path, checked, folders)
   end
   if not handle then
-    fail(model, is_of_gpu)
+    local first = checked.providers[1]
+    local lacks_cuda = lacks_provider and first and first.name == "CUDA"
+    fail(model, is_of_gpu, lacks_cuda and "; 'tidemill help models' says which files CUDA needs, and where")
   end
   sharing.explain(path, checked)
   checked.is_on_device, model.is_on_device = model.is_on_device, nil

@@ -149,6 +149,7 @@ describe("a model in a worker", function()
     run(1)
     local errors = t:log "user/error/0/process000.txt"
     assert.is_truthy(errors:find("provider 'CUDA' cannot be used: .*Failed to load "
-      .. "library .*/libonnxruntime_providers_shared.so with error: .*cannot open shared object file"), errors)
+      .. "library .*/libonnxruntime_providers_shared.so with error: .*cannot open shared object file.*"
+      .. "; 'tidemill help models' says which files CUDA needs, and where"), errors)
   end)
 end)
