@@ -185,6 +185,36 @@ local function take(what, work)
   return good, places, failed
 end
 
+-- Begins to read all sources as one batch; `threads` returns their number by default.
+local function begin(what, sources, options, threads)
+  local o, fields = options_of.check(what, options, { threads = "number" }, DEFAULTS)
+  local n = sources_of.check_list(what, sources)
+  options_of.check_fixed(what, fields)
+  local names, contents, numbers, failures = prepare(what, sources, 1, n, fields.max_bytes)
+  local settings = c.options(fields)
+  local s = {
+    what = what, options = o, tensor = new_tensor(o, settings, #names),
+    work = c.open(settings, check_threads(what, o) or threads()),
+    batch = { first = 1, last = n, numbers = numbers, failures = failures },
+  }
+  c.add(s.work, s.tensor, names, contents)
+  return s
+end
+
+-- Returns tensor, numbers and places; `s` is the result of begin(). Also again, or raises again.
+local function wait(s)
+  if s.work then
+    s.good, s.places, s.failed = take(s.what, s.work)
+    c.close(s.work)
+    s.work = nil
+  end
+  if not s.numbers then
+    s.numbers = settle(s.what, s.options, s.batch, s.good, s.failed)
+    c.shorten(s.tensor, #s.numbers)
+  end
+  return s.tensor, s.numbers, s.places
+end
+
 --- Returns the images as one tensor, [n, channels, height, width] of float32 from 0 to 1 unless
 --- options say otherwise.
 ---
@@ -198,20 +228,9 @@ end
 ---@return integer[] numbers of the sources in it, which are all without a `context`
 ---@return tidemill.image.Place[] places for each of them
 function M.batch(sources, options)
-  local what = "image.batch"
-  local o, fields = options_of.check(what, options, { threads = "number" }, DEFAULTS)
-  local n = sources_of.check_list(what, sources)
-  options_of.check_fixed(what, fields)
-  local names, contents, numbers, failures = prepare(what, sources, 1, n, fields.max_bytes)
-  local settings = c.options(fields)
-  local work = c.open(settings, check_threads(what, o) or 0)
-  local tensor = new_tensor(o, settings, #names)
-  c.add(work, tensor, names, contents)
-  local good, places, failed = take(what, work)
-  c.close(work)
-  good = settle(what, o, { first = 1, last = n, numbers = numbers, failures = failures }, good, failed)
-  c.shorten(tensor, #good)
-  return tensor, good, places
+  return wait(begin("image.batch", sources, options, function()
+    return 0
+  end))
 end
 
 -- The cores of the worker; outside of one, those of this process.
@@ -381,19 +400,9 @@ end
 ---@param options tidemill.image.BatchOptions
 ---@return tidemill.image.Started started
 function M.start(sources, options)
-  local what = "image.start"
-  local o, fields = options_of.check(what, options, { threads = "number" }, DEFAULTS)
-  local n = sources_of.check_list(what, sources)
-  options_of.check_fixed(what, fields)
-  local names, contents, numbers, failures = prepare(what, sources, 1, n, fields.max_bytes)
-  local settings = c.options(fields)
-  local started = opened({
-    what = what, options = o, mini_batch = words_of(o.context), tensor = new_tensor(o, settings, #names),
-    work = c.open(settings, check_threads(what, o) or default_threads()),
-    batch = { first = 1, last = n, numbers = numbers, failures = failures },
-  }, Started)
-  c.add(started.work, started.tensor, names, contents)
-  return started
+  local started = begin("image.start", sources, options, default_threads)
+  started.mini_batch = words_of(started.options.context)
+  return opened(started, Started)
 end
 
 --- Waits until all are read, and returns them as `image.batch()` does, each time the same. Marks
@@ -416,16 +425,8 @@ function Started:wait()
     refuse("image.start: these images were started for %s, and this is %s; wait for them in the run() of their own " ..
       "mini-batch", self.mini_batch, now)
   end
-  if self.work then
-    self.good, self.places, self.failed = take(self.what, self.work)
-    c.close(self.work)
-    self.work, open[self] = nil, nil
-  end
-  if not self.numbers then
-    self.numbers = settle(self.what, self.options, self.batch, self.good, self.failed)
-    c.shorten(self.tensor, #self.numbers)
-  end
-  return self.tensor, self.numbers, self.places
+  open[self] = nil
+  return wait(self)
 end
 
 -- ---- writing ----

@@ -64,7 +64,7 @@ describe("a model on other nodes", function()
   it("needs ONNX Runtime there, and names the folders", function()
     local t, r = run_job('"TIDEMILL_ONNXRUNTIME="', "")
     assert.equal(1, r.status, r.err)
-    assert.is_truthy(r.result.steps[1].cause:find("cannot load '" .. t.dir .. "/pick.onnx': cannot find ONNX Runtime", 1,
-      true), r.err)
+    assert.is_truthy(r.result.steps[1].cause:find("cannot load '" .. t.dir .. "/pick.onnx': cannot find ONNX Runtime",
+      1, true), r.err)
   end)
 end)
