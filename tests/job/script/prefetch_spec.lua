@@ -127,12 +127,12 @@ describe("prefetch()", function()
       function prefetch(m) while number_of(m[1]) == 3 do end end
       function run(m) return names_of(m) end]]
     t:pipeline(ONE .. "run_max_try = 1, interruptible = true, interrupt_grace = 30, error_threshold = 1",
-      'arguments = { "--task_overhead_timeout", "0.3" }')
+      'arguments = { "--task_overhead_timeout", "1" }')
     t:expect_job(0)
     assert.same({ "0001.txt", "0002.txt", "0004.txt" }, t:rows())
     assert.same({ RUN_DONE = 3, LOAD_TIMEOUT = 1 }, t:statuses())
     local text = t:log "user/error/0/process000.txt"
-    local words = "prefetch() took longer than task_overhead_timeout (0.3 s) and was interrupted"
+    local words = "prefetch() took longer than task_overhead_timeout (1 s) and was interrupted"
     assert.is_truthy(text:find(words, 1, true), text)
     assert.is_truthy(t:log("user/stdout/0/process000.stdout.txt"):find("recovered: prefetch() took", 1, true))
   end)
@@ -232,11 +232,14 @@ describe("images that prefetch() has started", function()
         assert(#kept:wait() == 1 and kept:wait() == kept:wait())
         return names_of(m)
       end]])
-    t:pipeline(ONE .. "run_max_try = 2, retry_delay = 0, interruptible = true, "
+    t:pipeline(ONE .. "run_max_try = 9, retry_delay = 0, interruptible = true, "
       .. "run_invocation_timeout = 0.5, interrupt_grace = 30")
     t:expect_job(0)
     assert.equal(12, #t:rows())
-    assert.same({ RUN_DONE = 12, RUN_TIMEOUT = 1, PROCESS_DIED = 1 }, t:statuses())
+    local statuses = t:statuses()
+    assert.is_true(statuses.RUN_TIMEOUT >= 1) -- on a busy machine another one, too
+    statuses.RUN_TIMEOUT = nil
+    assert.same({ RUN_DONE = 12, PROCESS_DIED = 1 }, statuses)
   end)
 
   it("belong to the run() of their mini-batch", function()
