@@ -86,7 +86,7 @@ describe("--resume, of a step that reads files beside its inputs,", function()
     go_on(t, OLD)
   end)
 
-  it("goes on with --accept-changes; what was accepted counts from then on", function()
+  it("continues with --accept-changes; later resumes are compared with what was accepted", function()
     local t = failed_case()
     t:write("aside/words.txt", "newer\n")
     job.expect_words(t:expect_job(1, { "--resume", "--accept-changes" }),
@@ -114,7 +114,7 @@ describe("--resume, of a step that reads files beside its inputs,", function()
     go_on(t, MIXED, "--accept-changes")
   end)
 
-  it("has a copy of its own with as_download, and goes on with that", function()
+  it("has a copy of its own with as_download, and continues to read that", function()
     local t = failed_case { mode = ":as_download()" }
     t:write("aside/words.txt", "new\n")
     go_on(t, OLD)
